@@ -1,0 +1,38 @@
+"""simlab: a Numba-compiled, CPU-only laboratory for the theory of deep networks.
+
+``simlab.open(path)`` opens the results of a run; ``simlab.run(spec, directory)`` runs a sweep from Python.
+Rooms (`simlab.networks`, `simlab.flows`, …) are imported when first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+__version__ = "0.1.0"
+__all__ = ["__version__", "open", "run"]
+
+
+def open(path: str | Path) -> Any:
+    """Open results.h5, or the run directory that holds it.
+
+    An `xarray.Dataset` where xarray and h5netcdf are installed, else a light mapping (`simlab.record.reader.Results`).
+    """
+    from simlab.record.reader import open_results
+
+    return open_results(path)
+
+
+def run(spec: str | Path, directory: str | Path, **options: Any) -> Path:
+    """Run (or go on with) a sweep and return the path of its results.h5; see `simlab.lab.run.run_spec`."""
+    from simlab.lab.run import run_spec
+
+    return run_spec(spec, directory, **options)
+
+
+def __getattr__(name: str) -> Any:
+    if not name.startswith("_") and importlib.util.find_spec(f"simlab.{name}") is not None:
+        return importlib.import_module(f"simlab.{name}")
+    raise AttributeError(f"module 'simlab' has no attribute {name!r}")

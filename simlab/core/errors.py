@@ -1,0 +1,36 @@
+"""Errors meant for people. Each is one line: what was wrong, the value, what is allowed, how to fix it.
+
+The command line prints the line without a traceback and exits with `exit_code`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SimlabError(Exception):
+    """Something a user can act on; the base of every error that simlab raises on purpose."""
+
+    exit_code = 1
+
+
+class BadInput(SimlabError):
+    """A spec, an option or a directory that cannot be used as given."""
+
+    exit_code = 2
+
+
+class WriteFailed(SimlabError):
+    """The disk is full, a file-size limit was hit, or the directory cannot be written."""
+
+
+def one_of(names: Iterable[str]) -> str:
+    """`a, b, c`, for the end of an error line."""
+    return ", ".join(names) or "none"
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """`; did you mean "width"?`, or nothing when no name is near."""
+    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.5)
+    return f'; did you mean "{close[0]}"?' if close else ""

@@ -1,0 +1,46 @@
+"""Kinds are files: ``kind = "two_layer"`` under ``[network]`` names simlab/networks/two_layer.py.
+
+A kind is a public module of a room that defines `Params`; a module that starts with ``_`` or has no `Params` is a
+helper. Nothing is registered: modules are found with pkgutil and imported when asked for. Claims are found the same
+way by the name that every claim defines, `judge`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+
+from simlab.core.errors import BadInput, nearest, one_of
+
+MARKS = {"claims": "judge"}
+
+
+def rooms() -> list[str]:
+    """The rooms that exist."""
+    package = importlib.import_module("simlab")
+    return sorted(module.name for module in pkgutil.iter_modules(package.__path__) if module.ispkg)
+
+
+def _public(room: str) -> list[str]:
+    package = importlib.import_module(f"simlab.{room}")
+    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
+
+
+def _is_kind(room: str, module: ModuleType) -> bool:
+    return hasattr(module, MARKS.get(room, "Params"))
+
+
+def kinds(room: str) -> list[str]:
+    """Every kind of a room, by name."""
+    return [n for n in _public(room) if _is_kind(room, importlib.import_module(f"simlab.{room}.{n}"))]
+
+
+def get(room: str, kind: str, key: str = "kind") -> ModuleType:
+    """The module of one kind; `key` is what the error calls the entry that named it."""
+    if kind in _public(room):
+        module = importlib.import_module(f"simlab.{room}.{kind}")
+        if _is_kind(room, module):
+            return module
+    known = kinds(room)
+    raise BadInput(f"{key} = {kind!r}: unknown kind{nearest(kind, known)} (allowed: {one_of(known)})")

@@ -1,0 +1,131 @@
+"""The base of every `Params`, and the way from a TOML table to one and back.
+
+A field that is itself a choice of kind is annotated with the room it is chosen from::
+
+    network: Annotated[Params, Room("networks")]
+    observables: Annotated[tuple[Params, ...], Room("observables")]
+
+and is given as a table ``{kind = "two_layer", width = 50}`` or, where no other field is needed, as the bare name.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from simlab.core import lookup
+from simlab.core.errors import BadInput, nearest, one_of
+
+
+class Params(BaseModel):
+    """Frozen, strict (no silent conversion), no unknown keys, no NaN or infinity."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+P = TypeVar("P", bound=Params)
+
+
+@dataclass(frozen=True)
+class Room:
+    """Marks a field whose value is a kind of this room."""
+
+    name: str
+
+
+def rooms_of(cls: type[Params]) -> dict[str, str]:
+    """Field name → room, for the fields that choose a kind."""
+    found = {}
+    for name, field in cls.model_fields.items():
+        for mark in field.metadata:
+            if isinstance(mark, Room):
+                found[name] = mark.name
+    return found
+
+
+def module_of(params: Params) -> ModuleType:
+    """The file of the kind that these are the parameters of."""
+    return sys.modules[type(params).__module__]
+
+
+def kind_of(params: Params) -> str:
+    return type(params).__module__.rpartition(".")[2]
+
+
+def parse(cls: type[P], table: Mapping[str, Any], at: str = "", *, choices_at: str | None = None) -> P:
+    """Validate a table. `at` is the dotted key of the table, used in errors.
+
+    `choices_at` is the dotted key of the tables of chosen kinds where that differs: a spec keeps an experiment's own
+    fields under ``[experiment]`` and its choices at the top.
+    """
+    choices_at = at if choices_at is None else choices_at
+    rooms = rooms_of(cls)
+    values = dict(table)
+    for name, room in rooms.items():
+        if name in values:
+            values[name] = _choose(room, values[name], join(choices_at, name))
+    try:
+        return cls.model_validate(values)
+    except ValidationError as error:
+        raise BadInput(_first_error(cls, error, at, choices_at, rooms)) from None
+
+
+def dump(params: Params) -> dict[str, Any]:
+    """The table that `parse` would read back, every default written out; None is left out (TOML has no null)."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Params):
+            return {"kind": kind_of(value), **dump(value)}
+        return [plain(item) for item in value] if isinstance(value, tuple | list) else value
+
+    return {k: plain(v) for k in type(params).model_fields if (v := getattr(params, k)) is not None}
+
+
+def join(at: str, name: str) -> str:
+    return f"{at}.{name}" if at else name
+
+
+def _choose(room: str, value: Any, key: str) -> Any:
+    if isinstance(value, Params):
+        return value
+    if isinstance(value, list | tuple):
+        return tuple(_choose(room, item, f"{key}[{i}]") for i, item in enumerate(value))
+    table = {"kind": value} if isinstance(value, str) else value
+    if not isinstance(table, Mapping):
+        raise BadInput(f'{key} = {value!r}: must be a table with "kind", one of {one_of(lookup.kinds(room))}')
+    if "kind" not in table:
+        raise BadInput(f"{join(key, 'kind')}: missing (allowed: {one_of(lookup.kinds(room))})")
+    kind = table["kind"]
+    if not isinstance(kind, str):
+        raise BadInput(f"{join(key, 'kind')} = {kind!r}: must be a name (allowed: {one_of(lookup.kinds(room))})")
+    module = lookup.get(room, kind, join(key, "kind"))
+    return parse(module.Params, {k: v for k, v in table.items() if k != "kind"}, key)
+
+
+def _first_error(
+    cls: type[Params], error: ValidationError, at: str, choices_at: str, rooms: Mapping[str, str]
+) -> str:
+    errors = error.errors(include_url=False)
+    # An unknown key first: "missing" is often its consequence (a misspelt name).
+    first = min(errors, key=lambda e: e["type"] != "extra_forbidden")
+    loc = [str(part) for part in first["loc"]]
+    key = ".".join(filter(None, [choices_at if loc and loc[0] in rooms else at, *loc]))
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    value = "" if not loc or first["type"] == "missing" else f" = {first['input']!r}"
+    match first["type"]:
+        case "extra_forbidden":
+            known = list(cls.model_fields)
+            says = f"unknown key{nearest(loc[-1], known)} (allowed: {one_of(known)})"
+        case "missing" if loc[0] in rooms:
+            says = f"missing: give a [{key}] table with kind, one of {one_of(lookup.kinds(rooms[loc[0]]))}"
+        case "missing":
+            says = "missing"
+        case _:
+            says = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+            says = says if first["type"] == "value_error" else f"must be {says}"
+    return f"{key}{value}: {says}{more}" if key else f"{says}{more}"

@@ -1,0 +1,5 @@
+"""data: input laws and sampling.
+
+A kind defines `Params`, ``dimension(params) -> int`` and ``sample(params, n, rng) -> X (n, d)``. Samples are drawn one
+after another, so that the first 100 of 200 are those of 100.
+"""

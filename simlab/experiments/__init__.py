@@ -1,0 +1,14 @@
+"""experiments: what one point of a sweep computes, one file a kind.
+
+A kind defines `Params` and
+
+- ``outputs(params) -> {name: Output}``: every recorded name;
+- ``prepare(params, streams) -> work``: data, Gram matrices: re-derivable, never checkpointed;
+- ``start(params, work, streams) -> state``: a flat dict of C-contiguous arrays, numbers, strings and Generators;
+- ``advance(params, work, state) -> columns``: about half a second of work, then control returns. A name with the
+  dimension ``record`` gets an array of new rows, the same number for each; another name its value, once a point.
+  Arrays are handed over. How far one call goes may depend on the clock, no recorded number may;
+- ``finished(params, state) -> bool``;
+- ``progress(params, state) -> (done, total)`` in steps of its own;
+- ``cost(params) -> (flops, bytes recorded)``, rough, for ``--dry-run``.
+"""

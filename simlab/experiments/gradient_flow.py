@@ -1,0 +1,185 @@
+"""Gradient descent of a network on a target over sampled inputs, with observables along the way. MATH §6.
+
+Streams: ``data`` and ``test`` (inputs), ``target``, ``init``. Time is η times the number of steps.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from simlab.core import params
+from simlab.core.params import Room, module_of
+from simlab.core.rng import Streams
+from simlab.flows import gradient_descent
+from simlab.observables import test_loss, train_loss, weight_movement
+from simlab.observables._schedule import Spacing, schedule
+from simlab.observables._view import View
+from simlab.record.schema import RECORD, Output
+from simlab.record.segments import State
+
+ADVANCE_SECONDS = 0.5
+STRETCH_SECONDS = 0.05
+
+
+class Params(params.Params):
+    samples: int = Field(ge=1, description="number n of training samples")
+    test_samples: int = Field(0, ge=0, description="number of test samples")
+    records: int = Field(101, ge=2, description="how many instants to record, the first and the last among them")
+    spacing: Spacing = Field("linear", description="of the recorded steps: linear or log")
+    data: Annotated[params.Params, Room("data")]
+    target: Annotated[params.Params, Room("targets")]
+    network: Annotated[params.Params, Room("networks")]
+    flow: Annotated[gradient_descent.Params, Room("flows")]
+    observables: Annotated[tuple[params.Params, ...], Room("observables")] = Field(
+        (train_loss.Params(), test_loss.Params(), weight_movement.Params()), description="what to measure"
+    )
+
+    @model_validator(mode="after")
+    def _distinct_outputs(self) -> Params:
+        names = [name for o in self.observables for name in module_of(o).outputs(o)]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"experiment.observables: {twice[0]} is recorded by two of them; name each once")
+        return self
+
+
+@dataclass
+class Work:
+    """Everything that can be derived again; `repeated` are the observables measured at every record, `pace` the steps
+    a second of the last stretch."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+    X_test: NDArray[np.float64]
+    y_test: NDArray[np.float64]
+    theta0: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    scale: float
+    step: float
+    schedule: NDArray[np.int64]
+    grad: NDArray[np.float64]
+    scratch: NDArray[np.float64]
+    repeated: list[params.Params]
+    pace: float = 1e3
+
+
+def outputs(params: Params) -> dict[str, Output]:
+    found = {
+        "step": Output("number of steps made", (RECORD,), dtype="int64"),
+        "time": Output("step size times number of steps", (RECORD,)),
+    }
+    for observable in params.observables:
+        found |= module_of(observable).outputs(observable)
+    found["step_size"] = Output("step size η")
+    found["diverged"] = Output("1 if the loss became infinite and descent was stopped there, else 0", dtype="int8")
+    return found
+
+
+def prepare(params: Params, streams: Streams) -> Work:
+    law, network = module_of(params.data), module_of(params.network)
+    dim = law.dimension(params.data)
+    X = law.sample(params.data, params.samples, streams["data"])
+    X_test = law.sample(params.data, params.test_samples, streams["test"])
+    target = module_of(params.target).draw(params.target, dim, streams["target"])
+    theta0 = network.initialise(params.network, dim, streams["init"])
+    flow = params.flow
+    step = flow.step
+    if flow.step_unit == "edge":
+        K = network.tangent_gram(params.network, theta0, X)
+        step *= 2.0 / float(np.linalg.eigvalsh(K / params.samples)[-1])
+    return Work(
+        X=X,
+        y=target(X),
+        X_test=X_test,
+        y_test=target(X_test),
+        theta0=theta0,
+        sizes=network.sizes(params.network, dim),
+        scale=flow.alpha * network.output_scale(params.network),
+        step=step,
+        schedule=schedule(flow.steps, params.records, params.spacing),
+        grad=np.empty_like(theta0),
+        scratch=np.empty(network.scratch_size(params.network, dim, params.samples)),
+        repeated=[
+            o for o in params.observables if any(out.is_trajectory for out in module_of(o).outputs(o).values())
+        ],
+    )
+
+
+def start(params: Params, work: Work, streams: Streams) -> State:
+    return {"theta": work.theta0.copy(), "step": 0, "recorded": 0, "diverged": False, "finished": False}
+
+
+def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]:
+    declared = outputs(params)
+    rows: dict[str, list[Any]] = {name: [] for name, output in declared.items() if output.is_trajectory}
+    once: dict[str, NDArray[Any]] = {}
+    deadline = time.monotonic() + ADVANCE_SECONDS
+    while not finished(params, state) and time.monotonic() < deadline:
+        if state["diverged"] or state["step"] == work.schedule[state["recorded"]]:
+            _record(params, work, state, rows, once)
+        else:
+            _descend(params, work, state)
+    if finished(params, state):
+        once |= {"step_size": np.float64(work.step), "diverged": np.int8(state["diverged"])}
+    return {**{name: np.array(values, declared[name].dtype) for name, values in rows.items()}, **once}
+
+
+def _descend(params: Params, work: Work, state: State) -> None:
+    """A compiled stretch of about STRETCH_SECONDS, or up to the next record."""
+    left = int(work.schedule[state["recorded"]]) - state["step"]
+    steps = max(1, min(left, int(work.pace * STRETCH_SECONDS)))
+    began = time.monotonic()
+    done, state["diverged"] = gradient_descent.descend(
+        module_of(params.network).gradient,
+        state["theta"],
+        work.X,
+        work.y,
+        work.sizes,
+        work.scale,
+        work.step / params.flow.alpha**2,
+        steps,
+        work.grad,
+        work.scratch,
+    )
+    state["step"] += done
+    work.pace = max(1.0, done / max(time.monotonic() - began, 1e-7))
+
+
+def _record(
+    params: Params, work: Work, state: State, rows: dict[str, list[Any]], once: dict[str, NDArray[Any]]
+) -> None:
+    view = View(
+        state["theta"], work.theta0, work.X, work.y, work.X_test, work.y_test, params.network, params.flow.alpha
+    )
+    rows["step"].append(state["step"])
+    rows["time"].append(state["step"] * work.step)
+    first = state["recorded"] == 0
+    for observable in params.observables if first else work.repeated:
+        for name, value in module_of(observable).measure(observable, view).items():
+            if name in rows:
+                rows[name].append(value)
+            elif first:
+                once[name] = np.asarray(value)
+    state["recorded"] += 1
+    # A divergent descent ends with the row that shows it.
+    state["finished"] = state["diverged"] or state["recorded"] == len(work.schedule)
+
+
+def finished(params: Params, state: State) -> bool:
+    return bool(state["finished"])
+
+
+def progress(params: Params, state: State) -> tuple[int, int]:
+    return state["step"], params.flow.steps
+
+
+def cost(params: Params) -> tuple[float, float]:
+    """Two products with W and one with the residual a step: about 6 n m d flops; 8 bytes a recorded number."""
+    m, d = module_of(params.network).sizes(params.network, module_of(params.data).dimension(params.data))
+    trajectories = sum(output.is_trajectory for output in outputs(params).values())
+    return 6.0 * params.flow.steps * params.samples * m * (d + 1), 8.0 * params.records * trajectories

@@ -1,0 +1,1 @@
+"""flows: descent loops and solvers. A kind defines `Params` and a compiled stretch of descent."""

@@ -1,0 +1,262 @@
+"""The parent's side of a run: spawns workers, hands out points, replaces workers that die, tells how far it is.
+
+Workers are separate processes in sessions of their own (`python -m simlab.lab.worker`), never forks: fork after OpenMP
+kills the child, and ctrl-C must reach the parent only. A point counts as done when the segment with it is committed;
+what a dead worker had not committed is handed out again. A point at which MOST_DEATHS workers died is failed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from simlab.core.errors import SimlabError, WriteFailed
+from simlab.lab.directory import RunDirectory
+from simlab.lab.spec import Spec
+from simlab.record.index import Index
+from simlab.record.writer import Writer
+
+MOST_DEATHS = 3
+GRACE_SECONDS = 1.5
+AHEAD_SECONDS = 0.5  # work handed out ahead of time, so that short points do not wait for the parent
+SNAPSHOT_SECONDS = 0.2
+
+
+@dataclass
+class Running:
+    """One point under way: its label, steps done and in all, steps a second."""
+
+    label: str
+    done: float
+    total: float
+    rate: float
+
+
+@dataclass
+class Snapshot:
+    """How far a run is, for whoever shows it."""
+
+    points: int
+    done: int
+    failed: int
+    elapsed: float
+    rate: float
+    remaining: float | None
+    running: list[Running]
+
+
+@dataclass(eq=False)
+class _Worker:
+    process: subprocess.Popen[str]
+    began: float
+    assigned: deque[int] = field(default_factory=deque)
+    computed: set[int] = field(default_factory=set)
+    ready: bool = False
+    ending: bool = False
+    count: int = 0
+    at: tuple[int, float, float] | None = None
+    first_at: tuple[float, float] = (0.0, 0.0)
+
+    def send(self, **message: Any) -> None:
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # its death is reported by the end of its output
+            self.process.stdin.write(json.dumps(message) + "\n")
+            self.process.stdin.flush()
+
+
+class Pool:
+    def __init__(
+        self,
+        run: RunDirectory,
+        spec: Spec,
+        index: Index,
+        writer: Writer,
+        workers: int,
+        commit_seconds: float,
+        order: Iterable[int],
+        progress: Callable[[Snapshot], None],
+    ) -> None:
+        self.run, self.spec, self.index, self.writer = run, spec, index, writer
+        self.commit_seconds, self.progress = commit_seconds, progress
+        self.wanted = workers
+        self.workers: list[_Worker] = []
+        self.inbox: queue.SimpleQueue[tuple[_Worker, dict[str, Any] | None]] = queue.SimpleQueue()
+        self.todo: deque[int] = deque(order)
+        self.deaths: dict[int, int] = {}
+        self.attempts = {point: failure[0] + 1 for point, failure in index.failed.items()}
+        self.failed: dict[int, str] = {}
+        self.finished = len(index.finished)
+        self.began, self.shown = time.monotonic(), 0.0
+        self.finished_before = self.finished
+
+    def work(self) -> dict[int, str]:
+        """Compute every point of the order; returns the failed ones with their errors."""
+        try:
+            while self.todo or self.workers:
+                self._hire()
+                self._show()
+                with contextlib.suppress(queue.Empty):
+                    self._handle(*self.inbox.get(timeout=SNAPSHOT_SECONDS))
+                    while True:
+                        self._handle(*self.inbox.get_nowait())
+        except BaseException:
+            self.stop()
+            raise
+        self._show(force=True)
+        return self.failed
+
+    def stop(self) -> None:
+        """Let the workers commit for GRACE_SECONDS, then end them."""
+        for worker in self.workers:
+            worker.send(stop=True)
+        deadline = time.monotonic() + GRACE_SECONDS
+        for worker in self.workers:
+            try:
+                worker.process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                worker.process.kill()
+                worker.process.wait()
+        self.workers = []
+
+    def _hire(self) -> None:
+        while len(self.workers) < min(self.wanted, len(self.todo) + sum(bool(w.assigned) for w in self.workers)):
+            if not self.todo:
+                return
+            self._spawn()
+
+    def _spawn(self) -> None:
+        threads = str(self.spec.threads)
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "simlab.lab.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, **dict.fromkeys(names, threads)},
+        )
+        worker = _Worker(process, time.monotonic())
+        self.workers.append(worker)
+        worker.send(directory=str(self.run.path.resolve()), commit_seconds=self.commit_seconds)
+        self._assign(worker)
+        threading.Thread(target=self._listen, args=(worker,), daemon=True).start()
+
+    def _listen(self, worker: _Worker) -> None:
+        assert worker.process.stdout is not None
+        with contextlib.suppress(ValueError):  # a line cut short by a kill
+            for line in worker.process.stdout:
+                self.inbox.put((worker, json.loads(line)))
+        self.inbox.put((worker, None))
+
+    def _assign(self, worker: _Worker) -> None:
+        """Keep about AHEAD_SECONDS of work with the worker, and never more than its fair share of what is left."""
+        rate = worker.count / max(time.monotonic() - worker.began, 1e-3)
+        fair = -(-len(self.todo) // (2 * self.wanted))
+        ahead = max(1, min(int(rate * AHEAD_SECONDS), fair))
+        batch = []
+        while self.todo and len(worker.assigned) < ahead:
+            point = self.todo.popleft()
+            checkpoint = self.index.checkpoints.get(point)
+            attempt = self.attempts.get(point, checkpoint.attempt if checkpoint else 0)
+            batch.append((point, checkpoint.segment.path.name if checkpoint else None, attempt))
+            worker.assigned.append(point)
+        if batch:
+            worker.send(points=batch)
+        elif not worker.assigned and not self.todo and not worker.ending:
+            worker.ending = True
+            worker.send(end=True)
+
+    def _handle(self, worker: _Worker, message: dict[str, Any] | None) -> None:
+        if message is None:
+            self._bury(worker)
+            return
+        now = time.monotonic()
+        if "ready" in message:
+            worker.ready, worker.began = True, now
+        if "cannot_write" in message:
+            raise WriteFailed(
+                f"{message['cannot_write']}; what was committed is kept: make room, then `simlab resume {self.run.path}`"
+            )
+        for point in message.get("done", ()):
+            worker.assigned.remove(point)
+            worker.computed.add(point)
+            worker.count += 1
+            worker.at = None
+        for point in message.get("committed", ()):
+            worker.computed.discard(point)
+            self.finished += 1
+        for key, error in message.get("failed", {}).items():
+            self.failed[int(key)] = error
+            worker.assigned.remove(int(key))
+            worker.count += 1
+        if "at" in message:
+            point, done, total = message["at"]
+            if worker.at is None or worker.at[0] != point:
+                worker.first_at = (now, done)
+            worker.at = (point, done, total)
+        self._assign(worker)
+
+    def _bury(self, worker: _Worker) -> None:
+        """A worker's output has ended: well, or by its death."""
+        code = worker.process.wait()
+        self.workers.remove(worker)
+        lost = [*sorted(worker.computed), *worker.assigned]
+        if not lost:
+            return
+        if not worker.ready:
+            raise SimlabError(f"a worker could not start ({_cause(code)})")
+        if worker.assigned:
+            suspect = worker.assigned[0]
+            self.deaths[suspect] = self.deaths.get(suspect, 0) + 1
+            if self.deaths[suspect] >= MOST_DEATHS:
+                lost.remove(suspect)
+                error = f"{MOST_DEATHS} workers died at this point ({_cause(code)})"
+                self.failed[suspect] = error
+                self.writer.fail(suspect, self.attempts.get(suspect, 0), error, error)
+                self.writer.commit({})
+        # It may have committed since the index was read: go on from there.
+        self.index = self.run.index(self.spec)
+        self.finished = len(self.index.finished)
+        self.todo.extendleft(point for point in reversed(lost) if point not in self.index.finished)
+
+    def _show(self, force: bool = False) -> None:
+        now = time.monotonic()
+        if now - self.shown < SNAPSHOT_SECONDS and not force:
+            return
+        self.shown = now
+        running, fractions = [], 0.0
+        for worker in self.workers:
+            if worker.at is not None:
+                point, done, total = worker.at
+                since, first = worker.first_at
+                rate = (done - first) / (now - since) if now > since else 0.0
+                running.append(Running(self.spec.sweep.label(point), done, total, rate))
+                fractions += (done - first) / total if total else 0.0
+        computed = self.finished + sum(len(worker.computed) for worker in self.workers)
+        new = computed - self.finished_before + len(self.failed)
+        elapsed = now - self.began
+        rate = (new + fractions) / elapsed if elapsed > 0 else 0.0
+        left = self.spec.sweep.points - computed - len(self.failed) - fractions
+        remaining = left / rate if rate > 0 else None
+        snapshot = Snapshot(
+            self.spec.sweep.points, computed, len(self.failed), elapsed, rate, remaining, running
+        )
+        self.progress(snapshot)
+
+
+def _cause(code: int) -> str:
+    if code < 0:
+        killed = " killed, perhaps out of memory" if code == -signal.SIGKILL else ""
+        return f"signal {-code}:{killed or ' ' + signal.Signals(-code).name}"
+    return f"exit code {code}"

@@ -1,0 +1,159 @@
+"""Points → segments → results.h5: the whole way of one run, for the command line, claims and scripts alike."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from simlab.core.errors import BadInput
+from simlab.core.params import Params
+from simlab.lab import spec as specs
+from simlab.lab.directory import RunDirectory
+from simlab.lab.pool import Pool, Snapshot
+from simlab.lab.spec import Spec
+from simlab.record.collate import collate
+from simlab.record.index import Index
+from simlab.record.provenance import provenance
+from simlab.record.schema import Output
+from simlab.record.writer import Writer
+
+COMMIT_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run came to."""
+
+    results: Path
+    points: int
+    failed: dict[int, str]
+
+
+def load_for(directory: str | Path, path: str | Path, settings: Iterable[str] = ()) -> Spec:
+    """The spec of a file for a directory: one that leaves the seed open goes on with the directory's."""
+    run = RunDirectory(directory)
+    seed = None
+    if run.exists:
+        try:
+            seed = run.read_spec().seed
+        except BadInput:  # said properly when the directory is checked
+            seed = None
+    return specs.load(path, settings, seed=seed)
+
+
+def run_spec(
+    spec: str | Path | Spec,
+    directory: str | Path,
+    *,
+    settings: Iterable[str] = (),
+    workers: int | None = None,
+    overwrite: bool = False,
+    order: Literal["listed", "shuffled"] = "listed",
+    commit_seconds: float = COMMIT_SECONDS,
+    progress: Callable[[Snapshot], None] = lambda snapshot: None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Outcome:
+    """Run a sweep into a directory, or go on with it; ends with results.h5.
+
+    `workers` defaults to the cores divided by the spec's threads. Whatever the workers, the order or the kills, the
+    same spec gives the same datasets. `say` gets remarks, `progress` a snapshot a few times a second.
+    """
+    if not isinstance(spec, Spec):
+        spec = load_for(directory, spec, settings)
+    if workers is None:
+        workers = max(1, (os.cpu_count() or 1) // spec.threads)
+    run = RunDirectory(directory)
+    run.check(spec, overwrite)
+    run.path.mkdir(parents=True, exist_ok=True)
+    with run.lock():
+        run.check(spec, overwrite)
+        run.begin(spec, overwrite)
+        run.tidy()
+        index = _take_over(run, spec, say)
+        points = [p for p in range(spec.sweep.points) if p not in index.finished]
+        if order == "shuffled":
+            random.Random(spec.seed).shuffle(points)
+        points.sort(key=lambda point: point not in index.checkpoints)
+        writer = Writer(run.segments, spec.hash, provenance())
+        failed = Pool(run, spec, index, writer, workers, commit_seconds, points, progress).work()
+        run.tidy()
+        collate_run(run, spec)
+    return Outcome(run.results, spec.sweep.points, failed)
+
+
+def _take_over(run: RunDirectory, spec: Spec, say: Callable[[str], None]) -> Index:
+    """The index of what earlier processes committed, their files merged, their remains removed."""
+    index = run.index(spec)
+    index.check_rows(spec.sweep.points)
+    for path in index.replaced:
+        path.unlink(missing_ok=True)
+    now = json.dumps(provenance(), sort_keys=True)
+    if any(before != now for before in index.provenance()):
+        say("this run was begun with other versions, sources or machine: its numbers may differ in the last digits")
+    Writer(run.segments, spec.hash, provenance()).adopt(index.segments)
+    return run.index(spec)
+
+
+def merged_outputs(spec: Spec) -> dict[str, Output]:
+    """Every name that any point records."""
+    outputs: dict[str, Output] = {}
+    for point in spec.sweep.representatives(specs.VALIDATED_POINTS):
+        for name, output in spec.experiment.outputs(spec.params(point)).items():
+            known = outputs.setdefault(name, output)
+            if (known.dims, known.dtype) != (output.dims, output.dtype):
+                raise BadInput(f"{name}: recorded with dimensions {known.dims} at one point and {output.dims} at another")
+    return outputs
+
+
+def collate_run(run: RunDirectory, spec: Spec) -> Path:
+    """Write results.h5 from what is committed; unfinished points stand as far as they got."""
+    index = run.index(spec)
+    made_by = [json.loads(text) for text in index.provenance()] or [provenance()]
+    attributes: dict[str, Any] = {
+        "spec": spec.text,
+        "spec_hash": spec.hash,
+        "experiment": spec.header.kind,
+        "seed": spec.seed if spec.seed < 1 << 63 else str(spec.seed),
+        "threads": spec.threads,
+        "versions": json.dumps(made_by[0]["versions"], sort_keys=True),
+        "git_commit": made_by[0]["git_commit"],
+        "machine": json.dumps(made_by[0]["machine"], sort_keys=True),
+        "provenance": json.dumps(made_by, sort_keys=True),
+    }
+    collate(run.results, index, spec.sweep.dimensions, merged_outputs(spec), attributes)
+    return run.results
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run would take, roughly."""
+
+    seconds: float
+    nbytes: float
+
+
+def estimate(spec: Spec, workers: int) -> Estimate:
+    """From the experiment's count of flops and a product measured here and now; good to a factor of a few."""
+
+    def cost(params: Params) -> tuple[float, float]:
+        flops, nbytes = spec.experiment.cost(params)
+        return float(flops), float(nbytes)
+
+    a = np.ones((256, 256))
+    times = []
+    for _ in range(5):
+        began = time.perf_counter()
+        a @ a
+        times.append(time.perf_counter() - began)
+    rate = 2 * 256**3 / min(times) / 4  # loops beside the products: a quarter of their speed
+    sample = [cost(spec.params(point)) for point in spec.sweep.representatives(1000)]
+    flops, nbytes = np.mean(sample, axis=0) * spec.sweep.points
+    return Estimate(float(flops) / rate / workers, float(nbytes))

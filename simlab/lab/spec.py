@@ -1,0 +1,221 @@
+"""A spec: one TOML file (experiment, the tables of its rooms, a sweep, a figure) → validated and resolved.
+
+``[experiment]`` holds kind, seed, threads and the experiment's own fields; every other table names a room, its
+``kind`` the file, the other keys that file's `Params`. ``[sweep]`` is read by `simlab.lab.sweep`. ``[figure]`` says how
+to draw the results; it changes no number and is no part of the hash.
+
+Resolved means: every default written out, every axis listed by value, the seed there even when it was drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import tomllib
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import tomli_w
+from pydantic import Field
+
+from simlab.core import lookup
+from simlab.core.errors import BadInput, nearest, one_of
+from simlab.core.params import Params, dump, parse, rooms_of
+from simlab.lab.sweep import Sweep
+
+Tables = dict[str, Any]
+VALIDATED_POINTS = 10_000  # combinations checked before a run begins; each axis value is checked whatever the number
+
+
+class Header(Params):
+    """The keys of [experiment] that belong to the engine; the others are the experiment's own."""
+
+    kind: str
+    seed: int | None = Field(None, ge=0, lt=1 << 128)
+    threads: int = Field(1, ge=1, le=1024)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A validated spec. `tables` are resolved; `figure` is kept apart."""
+
+    tables: Tables
+    sweep: Sweep
+    figure: Tables | None
+
+    @property
+    def header(self) -> Header:
+        return Header(**{k: v for k, v in self.tables["experiment"].items() if k in Header.model_fields})
+
+    @property
+    def seed(self) -> int:
+        seed = self.header.seed
+        assert seed is not None  # resolved
+        return seed
+
+    @property
+    def threads(self) -> int:
+        return self.header.threads
+
+    @cached_property
+    def experiment(self) -> ModuleType:
+        return lookup.get("experiments", self.header.kind, "experiment.kind")
+
+    def params(self, point: int) -> Params:
+        """The parameters of one point."""
+        return _parse_point(self.experiment, self.tables, self.sweep.values(point))
+
+    @cached_property
+    def text(self) -> str:
+        """The resolved spec as TOML."""
+        tables = deepcopy(self.tables)
+        if sweep := self.sweep.dump():
+            tables["sweep"] = sweep
+        if self.figure is not None:
+            tables["figure"] = self.figure
+        return tomli_w.dumps(tables)
+
+    @cached_property
+    def hash(self) -> str:
+        """Identifies what is computed."""
+        return hashlib.sha256(json.dumps([self.tables, self.sweep.dump()], sort_keys=True).encode()).hexdigest()
+
+
+def read_tables(path: str | Path) -> Tables:
+    """A TOML file as tables; a missing file or a syntax error is one line that says where."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        raise BadInput(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{path}: TOML syntax error: {error}") from None
+
+
+def override(tables: Tables, settings: Iterable[str]) -> Tables:
+    """Apply ``key=value`` settings: a dotted key of the spec, a TOML value (a bare word is a string)."""
+    tables = deepcopy(tables)
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        key = key.strip().replace('"', "")
+        table, _, rest = key.partition(".")
+        if not (equals and table and rest):
+            raise BadInput(f"--set {setting!r}: must be key=value with a dotted key, such as network.width=100")
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = text.strip()
+        # An axis keeps its dots: sweep.network.width names the axis "network.width".
+        parts = [table, rest] if table == "sweep" else key.split(".")
+        if key in tables.get("sweep", {}):
+            raise BadInput(f"--set {setting}: {key} is an axis of the sweep; set sweep.{key}=[…] instead")
+        _assign(tables, parts, value, f"--set {setting}")
+    return tables
+
+
+def _assign(tables: Tables, parts: list[str], value: Any, what: str) -> None:
+    here = tables
+    for part in parts[:-1]:
+        here = here.setdefault(part, {})
+        if isinstance(here, str):
+            raise BadInput(f"{what}: {part} = {here!r} is a name; write it as a table with kind to set its fields")
+        if not isinstance(here, dict):
+            raise BadInput(f"{what}: {part} = {here!r} is not a table")
+    here[parts[-1]] = value
+
+
+def resolve(tables: Mapping[str, Any], *, seed: int | None = None) -> Spec:
+    """Validate tables and write out what they leave open. `seed` is used where the spec gives none."""
+    given = deepcopy(dict(tables))
+    figure = given.pop("figure", None)
+    sweep_table = given.pop("sweep", None)
+    for name, table in (("experiment", given.get("experiment")), ("sweep", sweep_table), ("figure", figure)):
+        if table is not None and not isinstance(table, dict):
+            raise BadInput(f"{name} = {table!r}: must be a table, [{name}]")
+    if "experiment" not in given:
+        raise BadInput(f"[experiment]: missing (with kind, one of {one_of(lookup.kinds('experiments'))})")
+    table = given["experiment"]
+    if "kind" not in table:
+        raise BadInput(f"experiment.kind: missing (allowed: {one_of(lookup.kinds('experiments'))})")
+    header = parse(Header, {k: v for k, v in table.items() if k in Header.model_fields}, "experiment")
+    experiment = lookup.get("experiments", header.kind, "experiment.kind")
+    _check_tables(experiment, given)
+    sweep = Sweep.parse(sweep_table)
+    first = _parse_point(experiment, given, sweep.values(0))
+    drawn = header.seed if header.seed is not None else seed if seed is not None else secrets.randbits(32)
+    resolved = _write_out(given, first, sweep)
+    resolved["experiment"] |= {"seed": drawn, "threads": header.threads}
+    spec = Spec(resolved, sweep, figure)
+    for point in sweep.representatives(VALIDATED_POINTS):
+        spec.params(point)
+    return spec
+
+
+def load(path: str | Path, settings: Iterable[str] = (), *, seed: int | None = None) -> Spec:
+    """Read, override, validate, resolve."""
+    return resolve(override(read_tables(path), settings), seed=seed)
+
+
+def differences(old: Spec, new: Spec) -> list[str]:
+    """``network.width: 50 → 100`` for every key that differs."""
+
+    def flat(spec: Spec) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+
+        def walk(value: Any, key: str) -> None:
+            if isinstance(value, dict) and value:
+                for name, item in value.items():
+                    walk(item, f"{key}.{name}" if key else name)
+            else:
+                found[key] = value
+
+        walk({**spec.tables, "sweep": spec.sweep.dump()}, "")
+        return found
+
+    a, b = flat(old), flat(new)
+    show = lambda value: "absent" if value is None else str(value)  # noqa: E731
+    return [f"{key}: {show(a.get(key))} → {show(b.get(key))}" for key in {**a, **b} if a.get(key) != b.get(key)]
+
+
+def _parse_point(experiment: ModuleType, tables: Mapping[str, Any], values: Mapping[str, Any]) -> Params:
+    tables = deepcopy(dict(tables)) if values else dict(tables)
+    for key, value in values.items():
+        if "." not in key:
+            raise BadInput(f"sweep.{key}: an axis is a dotted key of the spec, such as network.width")
+        _assign(tables, key.split("."), value, f"sweep.{key}")
+    own = {k: v for k, v in tables["experiment"].items() if k not in Header.model_fields}
+    chosen = {k: v for k, v in tables.items() if k != "experiment"}
+    _check_tables(experiment, tables)
+    params: Params = parse(experiment.Params, {**own, **chosen}, "experiment", choices_at="")
+    return params
+
+
+def _check_tables(experiment: ModuleType, tables: Mapping[str, Any]) -> None:
+    """Choices are tables at the top, the experiment's own fields are not."""
+    rooms = rooms_of(experiment.Params)
+    known = ["experiment", *rooms, "sweep", "figure"]
+    for name in tables:
+        if name not in known:
+            raise BadInput(f"[{name}]: unknown table{nearest(name, known)} (allowed: {one_of(known)})")
+
+
+def _write_out(given: Tables, first: Params, sweep: Sweep) -> Tables:
+    """Defaults filled in from the first point; a table whose kind is swept stays as it was given."""
+    rooms = rooms_of(type(first))
+    tables: Tables = {"experiment": {"kind": given["experiment"]["kind"]}}
+    for key, value in dump(first).items():
+        if key in rooms:
+            swept = any(axis.startswith(f"{key}.") and axis.endswith("kind") for axis in sweep.keys)
+            tables[key] = given[key] if swept and key in given else value
+        else:
+            tables["experiment"][key] = value
+    return tables

@@ -1,0 +1,217 @@
+"""The sweep language: axes → points.
+
+::
+
+    [sweep]
+    "network.width" = [50, 100, 200]               # an axis: a dotted key of the spec and its values
+    "flow.alpha" = { logspace = [0, 3, 13] }       # 10^0 … 10^3 in 13 values; also linspace, geomspace, range
+    seeds = 10                                     # ten repetitions, the dimension "seed"
+    zip = [["flow.step", "flow.alpha"]]            # these axes advance together: one dimension, several coordinates
+    independent = ["network.width"]                # this axis's value is mixed into the random streams
+
+A point is one index over all dimensions, the last one fastest.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from simlab.core.errors import BadInput, one_of
+from simlab.core.rng import Streams
+from simlab.record.collate import Dimension
+
+WORDS = ("seeds", "zip", "independent")
+GENERATORS = ("linspace", "logspace", "geomspace", "range")
+MOST_POINTS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Axes by key, the groups of keys that advance together, the number of repetitions (None: no dimension seed)."""
+
+    axes: dict[str, list[Any]]
+    groups: tuple[tuple[str, ...], ...]
+    seeds: int | None
+    independent: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, table: dict[str, Any] | None) -> Sweep:
+        if table is None:
+            return cls({}, (), None, ())
+        if not table:
+            raise BadInput("[sweep]: empty; give an axis such as \"network.width\" = [50, 100] or leave the table out")
+        axes = {key: _values(key, value) for key, value in _flat(table).items() if key not in WORDS}
+        seeds = table.get("seeds")
+        if seeds is not None and (type(seeds) is not int or seeds < 1):
+            raise BadInput(f"sweep.seeds = {seeds!r}: must be a whole number ≥ 1")
+        zipped = _groups(table.get("zip", []), axes)
+        independent = table.get("independent", [])
+        if not isinstance(independent, list) or not all(key in axes for key in independent):
+            raise BadInput(f"sweep.independent = {independent!r}: must list axes of this sweep ({one_of(axes)})")
+        groups, seen = [], set()
+        for key in axes:
+            if key not in seen:
+                group = next((g for g in zipped if key in g), (key,))
+                groups.append(group)
+                seen.update(group)
+        sweep = cls(axes, tuple(groups), seeds, tuple(independent))
+        if sweep.points > MOST_POINTS:
+            raise BadInput(f"[sweep]: {sweep.points} points; at most {MOST_POINTS} in one run")
+        return sweep
+
+    def dump(self) -> dict[str, Any]:
+        """The table that `parse` reads back, every axis listed by value."""
+        table: dict[str, Any] = dict(self.axes)
+        if self.seeds is not None:
+            table["seeds"] = self.seeds
+        if zipped := [list(group) for group in self.groups if len(group) > 1]:
+            table["zip"] = zipped
+        if self.independent:
+            table["independent"] = list(self.independent)
+        return table
+
+    @property
+    def keys(self) -> list[str]:
+        return list(self.axes)
+
+    @cached_property
+    def dimensions(self) -> list[Dimension]:
+        found = []
+        for group in self.groups:
+            coords = {key: [_coordinate(value) for value in self.axes[key]] for key in group}
+            found.append(Dimension(group[0], len(self.axes[group[0]]), coords))
+        if self.seeds is not None:
+            found.append(Dimension("seed", self.seeds, {"seed": list(range(self.seeds))}))
+        return found
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(dimension.size for dimension in self.dimensions)
+
+    @property
+    def points(self) -> int:
+        return math.prod(self.sizes)
+
+    def position(self, point: int) -> tuple[int, ...]:
+        """The index of a point along each dimension."""
+        found = []
+        for size in reversed(self.sizes):
+            point, here = divmod(point, size)
+            found.append(here)
+        return tuple(reversed(found))
+
+    def values(self, point: int) -> dict[str, Any]:
+        """Dotted key → value, for the keys that are swept."""
+        return {
+            key: self.axes[key][index]
+            for group, index in zip(self.groups, self.position(point), strict=False)
+            for key in group
+        }
+
+    def seed_index(self, point: int) -> int:
+        return self.position(point)[-1] if self.seeds is not None else 0
+
+    def streams(self, root_seed: int, point: int) -> Streams:
+        values = self.values(point)
+        return Streams(root_seed, self.seed_index(point), {key: values[key] for key in self.independent})
+
+    def label(self, point: int) -> str:
+        """``network.width=50 seed=3``, for people."""
+        parts = [f"{key}={_short(value)}" for key, value in self.values(point).items()]
+        if self.seeds is not None:
+            parts.append(f"seed={self.seed_index(point)}")
+        return " ".join(parts) or "the only point"
+
+    def representatives(self, most: int) -> Iterator[int]:
+        """Points to validate: every value of every axis once, then combinations up to `most`; seeds do not matter."""
+        strides = [math.prod(self.sizes[i + 1 :]) for i in range(len(self.sizes))]
+        sizes = self.sizes[: len(self.groups)]
+        for size, stride in zip(sizes, strides, strict=False):
+            yield from range(0, size * stride, stride)
+        for index in itertools.islice(itertools.product(*map(range, sizes)), most):
+            yield sum(i * stride for i, stride in zip(index, strides, strict=False))
+
+
+def _flat(table: dict[str, Any], at: str = "") -> dict[str, Any]:
+    """Axes written without quotes (network.width = […]) arrive as nested tables: the same key."""
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        key = f"{at}.{name}" if at else name
+        if isinstance(value, dict) and not (len(value) == 1 and next(iter(value)) in GENERATORS):
+            if not value:
+                raise BadInput(f"sweep.{key} = {{}}: must be a list of values or {{ one of {one_of(GENERATORS)} }}")
+            found |= _flat(value, key)
+        else:
+            found[key] = value
+    return found
+
+
+def _values(key: str, given: Any) -> list[Any]:
+    if "." not in key:
+        raise BadInput(
+            f"sweep.{key} = {given!r}: unknown; an axis is a dotted key such as network.width"
+            f" (other words: {one_of(WORDS)})"
+        )
+    if isinstance(given, dict):
+        word, numbers = next(iter(given.items()))
+        given = _generate(f"sweep.{key}", word, numbers)
+    if not isinstance(given, list):
+        raise BadInput(f"sweep.{key} = {given!r}: must be a list of values or {{ one of {one_of(GENERATORS)} }}")
+    if not given:
+        raise BadInput(f"sweep.{key} = []: empty; give at least one value")
+    if len({json.dumps(value, default=str) for value in given}) < len(given):
+        raise BadInput(f"sweep.{key} = {_short(given)}: a value is there twice")
+    return given
+
+
+def _generate(key: str, word: str, numbers: Any) -> list[Any]:
+    real = isinstance(numbers, list) and all(type(n) in (int, float) and math.isfinite(n) for n in numbers)
+    if not real or not (len(numbers) == 3 or (word == "range" and 1 <= len(numbers) <= 3)):
+        raise BadInput(f"{key} = {{ {word} = {numbers!r} }}: must be three numbers, [first, last, how many]")
+    if word == "range":
+        if not all(type(n) is int for n in numbers) or (len(numbers) == 3 and numbers[2] == 0):
+            raise BadInput(f"{key} = {{ range = {numbers!r} }}: must be whole numbers, [start, stop, step ≠ 0]")
+        return list(range(*numbers))
+    first, last, count = numbers
+    if type(count) is not int or count < 1:
+        raise BadInput(f"{key} = {{ {word} = {numbers!r} }}: how many must be a whole number ≥ 1")
+    if word == "geomspace" and first * last <= 0:
+        raise BadInput(f"{key} = {{ geomspace = {numbers!r} }}: both ends must have one sign and not be 0")
+    values = getattr(np, word)(float(first), float(last), count)
+    if not np.all(np.isfinite(values)):
+        raise BadInput(f"{key} = {{ {word} = {numbers!r} }}: overflows")
+    return [float(value) for value in values]
+
+
+def _groups(given: Any, axes: dict[str, list[Any]]) -> list[tuple[str, ...]]:
+    if not isinstance(given, list) or not all(isinstance(g, list) and len(g) > 1 for g in given):
+        raise BadInput(f"sweep.zip = {given!r}: must be a list of lists of axes, [[\"flow.step\", \"flow.alpha\"]]")
+    seen: set[str] = set()
+    for group in given:
+        for key in group:
+            if key not in axes or key in seen:
+                why = "is in two groups" if key in seen else f"is no axis of this sweep ({one_of(axes)})"
+                raise BadInput(f"sweep.zip: {key!r} {why}")
+            seen.add(key)
+        lengths = {key: len(axes[key]) for key in group}
+        if len(set(lengths.values())) > 1:
+            raise BadInput(f"sweep.zip = {group}: axes of unequal length {lengths}")
+    return [tuple(group) for group in given]
+
+
+def _coordinate(value: Any) -> Any:
+    """A number or a string; anything else as JSON."""
+    return value if isinstance(value, bool | int | float | str) else json.dumps(value, default=str)
+
+
+def _short(value: Any) -> str:
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 60 else text[:57] + "…"

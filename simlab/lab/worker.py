@@ -1,0 +1,199 @@
+"""A worker: a spawned process that computes points and commits them in segments of its own.
+
+It speaks JSON lines: commands on standard input, reports on the descriptor that was its standard output (what an
+experiment prints goes to standard error instead). If standard input closes, the parent is gone and the worker ends at
+once. It ignores SIGINT and SIGTERM: the parent decides.
+
+Commands: ``{"points": [[point, segment or null, attempt], …]}``, ``{"end": true}``, ``{"stop": true}``.
+Reports: ``ready``, ``done`` (points computed), ``at`` (point, done, total), ``committed`` (points now durable), ``failed``
+(point → error), ``cannot_write``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import Any, TextIO
+
+REPORT_SECONDS = 0.1
+FIRST_COMMIT_SECONDS = 1.0
+COST_FACTOR = 50  # a commit's cost stays below 1/50 of the time between commits
+COMMIT_BYTES = 64 << 20
+
+
+class Stop(Exception):
+    """The parent asked to stop; everything is committed."""
+
+
+class Worker:
+    def __init__(self, directory: Path, commit_seconds: float, channel: TextIO) -> None:
+        from simlab.lab.directory import RunDirectory
+        from simlab.record.provenance import provenance
+        from simlab.record.writer import Writer
+
+        self.run = RunDirectory(directory)
+        self.spec = self.run.read_spec()
+        self.writer = Writer(self.run.segments, self.spec.hash, provenance())
+        self.commit_seconds = commit_seconds
+        self.channel = channel
+        self.stop = threading.Event()
+        self.todo: queue.SimpleQueue[tuple[int, str | None, int] | None] = queue.SimpleQueue()
+        self.began = self.last_commit = self.last_report = time.monotonic()
+        self.last_cost = 0.0
+        self.done: list[int] = []
+
+    def listen(self, commands: TextIO) -> None:
+        """The control thread: also while a compiled loop runs."""
+        for line in commands:
+            command = json.loads(line)
+            for point, segment, attempt in command.get("points", ()):
+                self.todo.put((point, segment, attempt))
+            if "end" in command or "stop" in command:
+                if "stop" in command:
+                    self.stop.set()
+                self.todo.put(None)
+        os._exit(1)  # the parent is gone
+
+    def report(self, **message: Any) -> None:
+        if self.done:
+            message["done"], self.done = self.done, []
+        self.channel.write(json.dumps(message) + "\n")
+        self.channel.flush()
+        self.last_report = time.monotonic()
+
+    def work(self) -> None:
+        from simlab.core.errors import WriteFailed
+
+        try:
+            self.report(ready=True)
+            while (task := self._next()) is not None and not self.stop.is_set():
+                self._compute(*task)
+            self._commit({})
+        except Stop:
+            pass
+        except WriteFailed as error:
+            self.report(cannot_write=str(error))
+
+    def _next(self) -> tuple[int, str | None, int] | None:
+        """The next task; None at the end. Commits while idle for long, reports before waiting."""
+        if self.todo.empty():
+            self.report()
+        while True:
+            try:
+                return self.todo.get(timeout=1.0)
+            except queue.Empty:
+                if self.writer.pending and self._due():
+                    self._commit({})
+
+    def _compute(self, point: int, segment: str | None, attempt: int) -> None:
+        from simlab.core.errors import WriteFailed
+
+        try:
+            self._advance_to_end(point, segment, attempt)
+        except (Stop, WriteFailed):
+            raise
+        except Exception as error:
+            self.writer.fail(point, attempt, _one_line(error), traceback.format_exc())
+            self._commit({})
+        else:
+            self.done.append(point)
+            if self._due():
+                self._commit({})
+            elif time.monotonic() - self.last_report > REPORT_SECONDS:
+                self.report()
+
+    def _advance_to_end(self, point: int, segment: str | None, attempt: int) -> None:
+        from simlab.record.segments import Checkpoint, Segment
+
+        experiment = self.spec.experiment
+        params = self.spec.params(point)
+        streams = self.spec.sweep.streams(self.spec.seed, point)
+        outputs = experiment.outputs(params)
+        work = experiment.prepare(params, streams)
+        if segment is None:
+            at = Checkpoint(experiment.start(params, work, streams), records=0, attempt=attempt, serial=0)
+        else:
+            at = Segment.read(self.run.segments / segment).checkpoint(point)
+            at.attempt = attempt
+        while not experiment.finished(params, at.state):
+            columns = experiment.advance(params, work, at.state)
+            at.records += self._add(point, at.records, columns, outputs)
+            if experiment.finished(params, at.state):
+                break
+            if self.stop.is_set() or self._due():
+                at.serial += 1
+                self._commit({point: at})
+                if self.stop.is_set():
+                    raise Stop
+            if time.monotonic() - self.last_report > REPORT_SECONDS:
+                done, total = experiment.progress(params, at.state)
+                self.report(at=[point, done, total])
+        self.writer.finish(point, at.records)
+
+    def _add(self, point: int, first: int, columns: dict[str, Any], outputs: dict[str, Any]) -> int:
+        """Hand the columns of one `advance` to the writer; returns the number of new records."""
+        import numpy as np
+
+        rows: dict[str, Any] = {}
+        once: dict[str, Any] = {}
+        for name, values in columns.items():
+            output = outputs[name]
+            array = np.ascontiguousarray(values, dtype=output.dtype)
+            if output.is_trajectory:
+                rows[name] = array
+            else:
+                once[name] = array.reshape(1, *np.shape(values))
+        self.writer.add(point, -1, once)
+        self.writer.add(point, first, rows)
+        return len(next(iter(rows.values()))) if rows else 0
+
+    def _due(self) -> bool:
+        """At least `commit_seconds` since the last commit and 50 times its cost, or 64 MB of rows.
+
+        A young worker commits sooner, at twice its age each time: a kill never costs more than half of its life.
+        """
+        now = time.monotonic()
+        young = max(FIRST_COMMIT_SECONDS, self.last_commit - self.began)
+        wait = max(min(self.commit_seconds, young), COST_FACTOR * self.last_cost)
+        return now - self.last_commit >= wait or self.writer.nbytes >= COMMIT_BYTES
+
+    def _commit(self, checkpoints: dict[int, Any]) -> None:
+        finished, failed = list(self.writer.finished), {p: f[1] for p, f in self.writer.failed.items()}
+        began = time.monotonic()
+        self.writer.commit(checkpoints)
+        self.last_commit = time.monotonic()
+        self.last_cost = self.last_commit - began
+        self.report(committed=finished, failed=failed)
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    channel = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    job = json.loads(sys.stdin.readline())
+    from threadpoolctl import threadpool_limits
+
+    worker = Worker(Path(job["directory"]), job["commit_seconds"], channel)
+    threading.Thread(target=worker.listen, args=(sys.stdin,), daemon=True).start()
+    worker.spec.experiment  # noqa: B018  imports BLAS and numba before their threads are limited
+    import numba
+
+    numba.set_num_threads(worker.spec.threads)
+    with threadpool_limits(worker.spec.threads):
+        worker.work()
+
+
+if __name__ == "__main__":
+    main()

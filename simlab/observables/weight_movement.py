@@ -1,0 +1,25 @@
+"""How far the weights have moved: ‖θ − θ₀‖ and ‖θ − θ₀‖/‖θ₀‖. MATH §6."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simlab.core import params
+from simlab.observables._view import View
+from simlab.record.schema import RECORD, Output
+
+
+class Params(params.Params):
+    pass
+
+
+def outputs(params: Params) -> dict[str, Output]:
+    return {
+        "weight_movement": Output("distance of the weights from their start, ‖θ − θ₀‖", (RECORD,)),
+        "relative_movement": Output("‖θ − θ₀‖ / ‖θ₀‖", (RECORD,)),
+    }
+
+
+def measure(params: Params, view: View) -> dict[str, float]:
+    moved = float(np.linalg.norm(view.theta - view.theta0))
+    return {"weight_movement": moved, "relative_movement": moved / float(np.linalg.norm(view.theta0))}

@@ -1,0 +1,43 @@
+"""What an experiment declares of each number it records, and the version of the file formats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SEGMENT_SCHEMA = 1
+RESULTS_SCHEMA = 1
+RECORD = "record"
+
+
+@dataclass(frozen=True)
+class Output:
+    """One recorded name. `dims` are the dimensions after the sweep's axes.
+
+    A trajectory has ``record`` as its first dimension and gets one row a record; without it the value is given once
+    a point. `coords` holds the coordinate values of dimensions other than ``record`` where they have any.
+    """
+
+    description: str
+    dims: tuple[str, ...] = ()
+    unit: str = ""
+    dtype: str = "float64"
+    coords: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def is_trajectory(self) -> bool:
+        return self.dims[:1] == (RECORD,)
+
+    @property
+    def inner(self) -> tuple[str, ...]:
+        """The dimensions of one row."""
+        return self.dims[1:] if self.is_trajectory else self.dims
+
+
+def fill_value(dtype: np.dtype[Any]) -> Any:
+    """What stands where a point has no value: NaN in floats, -1 in integers."""
+    return np.nan if dtype.kind == "f" else -1
