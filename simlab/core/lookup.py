@@ -14,12 +14,17 @@ from types import ModuleType
 from simlab.core.errors import BadInput, nearest, one_of
 
 MARKS = {"claims": "judge"}
+WITHOUT_KINDS = ("cli", "core", "lab", "record")
 
 
 def rooms() -> list[str]:
-    """The rooms that exist."""
+    """The rooms that have kinds."""
     package = importlib.import_module("simlab")
-    return sorted(module.name for module in pkgutil.iter_modules(package.__path__) if module.ispkg)
+    return sorted(
+        module.name
+        for module in pkgutil.iter_modules(package.__path__)
+        if module.ispkg and module.name not in WITHOUT_KINDS
+    )
 
 
 def _public(room: str) -> list[str]:
@@ -28,7 +33,8 @@ def _public(room: str) -> list[str]:
 
 
 def _is_kind(room: str, module: ModuleType) -> bool:
-    return hasattr(module, MARKS.get(room, "Params"))
+    mark = getattr(module, MARKS.get(room, "Params"), None)
+    return mark is not None and mark.__module__ == module.__name__  # defined there, not imported
 
 
 def kinds(room: str) -> list[str]:

@@ -107,9 +107,7 @@ def _choose(room: str, value: Any, key: str) -> Any:
     return parse(module.Params, {k: v for k, v in table.items() if k != "kind"}, key)
 
 
-def _first_error(
-    cls: type[Params], error: ValidationError, at: str, choices_at: str, rooms: Mapping[str, str]
-) -> str:
+def _first_error(cls: type[Params], error: ValidationError, at: str, choices_at: str, rooms: Mapping[str, str]) -> str:
     errors = error.errors(include_url=False)
     # An unknown key first: "missing" is often its consequence (a misspelt name).
     first = min(errors, key=lambda e: e["type"] != "extra_forbidden")

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.core import params
+from simlab.core.params import Params as Base
 
 
-class Params(params.Params):
+class Params(Base):
     dim: int = Field(ge=1, description="dimension d of the space that the sphere lies in")
     radius: float = Field(1.0, gt=0, description="radius r")
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core import params
+from simlab.core.params import Params as Base
 from simlab.core.params import Room, module_of
 from simlab.core.rng import Streams
 from simlab.flows import gradient_descent
@@ -27,16 +27,16 @@ ADVANCE_SECONDS = 0.5
 STRETCH_SECONDS = 0.05
 
 
-class Params(params.Params):
+class Params(Base):
     samples: int = Field(ge=1, description="number n of training samples")
     test_samples: int = Field(0, ge=0, description="number of test samples")
     records: int = Field(101, ge=2, description="how many instants to record, the first and the last among them")
     spacing: Spacing = Field("linear", description="of the recorded steps: linear or log")
-    data: Annotated[params.Params, Room("data")]
-    target: Annotated[params.Params, Room("targets")]
-    network: Annotated[params.Params, Room("networks")]
+    data: Annotated[Base, Room("data")]
+    target: Annotated[Base, Room("targets")]
+    network: Annotated[Base, Room("networks")]
     flow: Annotated[gradient_descent.Params, Room("flows")]
-    observables: Annotated[tuple[params.Params, ...], Room("observables")] = Field(
+    observables: Annotated[tuple[Base, ...], Room("observables")] = Field(
         (train_loss.Params(), test_loss.Params(), weight_movement.Params()), description="what to measure"
     )
 
@@ -64,7 +64,7 @@ class Work:
     schedule: NDArray[np.int64]
     grad: NDArray[np.float64]
     scratch: NDArray[np.float64]
-    repeated: list[params.Params]
+    repeated: list[Base]
     pace: float = 1e3
 
 
@@ -104,9 +104,7 @@ def prepare(params: Params, streams: Streams) -> Work:
         schedule=schedule(flow.steps, params.records, params.spacing),
         grad=np.empty_like(theta0),
         scratch=np.empty(network.scratch_size(params.network, dim, params.samples)),
-        repeated=[
-            o for o in params.observables if any(out.is_trajectory for out in module_of(o).outputs(o).values())
-        ],
+        repeated=[o for o in params.observables if any(out.is_trajectory for out in module_of(o).outputs(o).values())],
     )
 
 
@@ -154,7 +152,14 @@ def _record(
     params: Params, work: Work, state: State, rows: dict[str, list[Any]], once: dict[str, NDArray[Any]]
 ) -> None:
     view = View(
-        state["theta"], work.theta0, work.X, work.y, work.X_test, work.y_test, params.network, params.flow.alpha
+        state["theta"],
+        work.theta0,
+        work.X,
+        work.y,
+        work.X_test,
+        work.y_test,
+        params.network,
+        params.flow.alpha,
     )
     rows["step"].append(state["step"])
     rows["time"].append(state["step"] * work.step)

@@ -13,16 +13,17 @@ import numpy as np
 from numba import boolean, float64, int64, types
 from pydantic import Field
 
-from simlab.core import params
 from simlab.core.jit import jit
+from simlab.core.params import Params as Base
 from simlab.networks._signature import GRADIENT
 
 
-class Params(params.Params):
+class Params(Base):
     steps: int = Field(ge=1, description="number of steps")
     step: float = Field(gt=0, description="step size η, in the unit below")
     step_unit: Literal["absolute", "edge"] = Field(
-        "absolute", description="edge: in units of 2/λ_max of the tangent kernel at initialisation, divided by n"
+        "absolute",
+        description="edge: in units of 2/λ_max of the tangent kernel at initialisation, divided by n",
     )
     alpha: float = Field(1.0, gt=0, description="output scale α of lazy training")
 

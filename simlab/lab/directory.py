@@ -56,7 +56,9 @@ class RunDirectory:
             changed = differences(self.read_spec(), spec)
             if changed:
                 shown = "; ".join(changed[:3]) + (f"; and {len(changed) - 3} more" if len(changed) > 3 else "")
-                raise BadInput(f"{self.path}: holds a run of another spec ({shown}); use a new directory or --overwrite")
+                raise BadInput(
+                    f"{self.path}: holds a run of another spec ({shown}); use a new directory or --overwrite"
+                )
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
@@ -70,6 +72,16 @@ class RunDirectory:
             yield
         finally:
             lock.release()
+
+    def in_use(self) -> bool:
+        """Whether a process holds the directory now."""
+        if not (self.path / ".lock").exists():
+            return False
+        try:
+            with self.lock():
+                return False
+        except BadInput:
+            return True
 
     def begin(self, spec: Spec, overwrite: bool) -> None:
         """Make the directory ready (the lock is held): old results gone if asked, the spec in place."""

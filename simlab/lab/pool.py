@@ -249,9 +249,7 @@ class Pool:
         rate = (new + fractions) / elapsed if elapsed > 0 else 0.0
         left = self.spec.sweep.points - computed - len(self.failed) - fractions
         remaining = left / rate if rate > 0 else None
-        snapshot = Snapshot(
-            self.spec.sweep.points, computed, len(self.failed), elapsed, rate, remaining, running
-        )
+        snapshot = Snapshot(self.spec.sweep.points, computed, len(self.failed), elapsed, rate, remaining, running)
         self.progress(snapshot)
 
 

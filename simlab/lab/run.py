@@ -49,6 +49,10 @@ def load_for(directory: str | Path, path: str | Path, settings: Iterable[str] = 
     return specs.load(path, settings, seed=seed)
 
 
+def default_workers(spec: Spec) -> int:
+    return max(1, (os.cpu_count() or 1) // spec.threads)
+
+
 def run_spec(
     spec: str | Path | Spec,
     directory: str | Path,
@@ -68,8 +72,6 @@ def run_spec(
     """
     if not isinstance(spec, Spec):
         spec = load_for(directory, spec, settings)
-    if workers is None:
-        workers = max(1, (os.cpu_count() or 1) // spec.threads)
     run = RunDirectory(directory)
     run.check(spec, overwrite)
     run.path.mkdir(parents=True, exist_ok=True)
@@ -83,7 +85,9 @@ def run_spec(
             random.Random(spec.seed).shuffle(points)
         points.sort(key=lambda point: point not in index.checkpoints)
         writer = Writer(run.segments, spec.hash, provenance())
-        failed = Pool(run, spec, index, writer, workers, commit_seconds, points, progress).work()
+        failed = Pool(
+            run, spec, index, writer, workers or default_workers(spec), commit_seconds, points, progress
+        ).work()
         run.tidy()
         collate_run(run, spec)
     return Outcome(run.results, spec.sweep.points, failed)
@@ -109,7 +113,9 @@ def merged_outputs(spec: Spec) -> dict[str, Output]:
         for name, output in spec.experiment.outputs(spec.params(point)).items():
             known = outputs.setdefault(name, output)
             if (known.dims, known.dtype) != (output.dims, output.dtype):
-                raise BadInput(f"{name}: recorded with dimensions {known.dims} at one point and {output.dims} at another")
+                raise BadInput(
+                    f"{name}: recorded with dimensions {known.dims} at one point and {output.dims} at another"
+                )
     return outputs
 
 

@@ -47,7 +47,7 @@ class Sweep:
         if table is None:
             return cls({}, (), None, ())
         if not table:
-            raise BadInput("[sweep]: empty; give an axis such as \"network.width\" = [50, 100] or leave the table out")
+            raise BadInput('[sweep]: empty; give an axis such as "network.width" = [50, 100] or leave the table out')
         axes = {key: _values(key, value) for key, value in _flat(table).items() if key not in WORDS}
         seeds = table.get("seeds")
         if seeds is not None and (type(seeds) is not int or seeds < 1):
@@ -193,7 +193,7 @@ def _generate(key: str, word: str, numbers: Any) -> list[Any]:
 
 def _groups(given: Any, axes: dict[str, list[Any]]) -> list[tuple[str, ...]]:
     if not isinstance(given, list) or not all(isinstance(g, list) and len(g) > 1 for g in given):
-        raise BadInput(f"sweep.zip = {given!r}: must be a list of lists of axes, [[\"flow.step\", \"flow.alpha\"]]")
+        raise BadInput(f'sweep.zip = {given!r}: must be a list of lists of axes, [["flow.step", "flow.alpha"]]')
     seen: set[str] = set()
     for group in given:
         for key in group:

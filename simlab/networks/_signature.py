@@ -9,6 +9,4 @@ from __future__ import annotations
 
 from numba import float64, int64
 
-GRADIENT = float64(
-    float64[::1], float64[:, ::1], float64[::1], int64[::1], float64, float64[::1], float64[::1]
-)
+GRADIENT = float64(float64[::1], float64[:, ::1], float64[::1], int64[::1], float64, float64[::1], float64[::1])

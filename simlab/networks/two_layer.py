@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.core import params
 from simlab.core.jit import jit
+from simlab.core.params import Params as Base
 from simlab.networks._signature import GRADIENT
 
 
-class Params(params.Params):
+class Params(Base):
     width: int = Field(ge=1, description="number m of neurons")
     scaling: Literal["ntk", "mean_field"] = Field("ntk", description="output scale: 1/√m or 1/m")
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core import params
+from simlab.core.params import Params as Base
 from simlab.observables._view import View
 from simlab.record.schema import Output
 
 
-class Params(params.Params):
+class Params(Base):
     pass
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from simlab.core import params
+from simlab.core.params import Params as Base
 from simlab.observables._view import View
 from simlab.record.schema import RECORD, Output
 
 
-class Params(params.Params):
+class Params(Base):
     pass
 
 

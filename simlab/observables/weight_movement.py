@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from simlab.core import params
+from simlab.core.params import Params as Base
 from simlab.observables._view import View
 from simlab.record.schema import RECORD, Output
 
 
-class Params(params.Params):
+class Params(Base):
     pass
 
 

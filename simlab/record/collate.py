@@ -103,7 +103,13 @@ def _create(file: h5py.File, name: str, shape: tuple[int, ...], dtype: Any) -> h
         chunks.append(min(size, left))
         left = max(1, left // size)
     return file.create_dataset(
-        name, shape=shape, dtype=dtype, chunks=tuple(reversed(chunks)), compression="gzip", compression_opts=4, shuffle=True
+        name,
+        shape=shape,
+        dtype=dtype,
+        chunks=tuple(reversed(chunks)),
+        compression="gzip",
+        compression_opts=4,
+        shuffle=True,
     )
 
 
@@ -202,7 +208,12 @@ class _Rows:
         return values
 
     def _scatter(
-        self, values: NDArray[Any], segment: Segment, table: Table, points: tuple[int, int], records: tuple[int, int]
+        self,
+        values: NDArray[Any],
+        segment: Segment,
+        table: Table,
+        points: tuple[int, int],
+        records: tuple[int, int],
     ) -> None:
         point, first, count = table.blocks.T
         limit = self.lengths[point] if self.trajectory else np.ones_like(point)

@@ -10,17 +10,16 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import simlab
 from simlab.core.jit import PACKAGE, source_hash
 
-LIBRARIES = ("numpy", "scipy", "numba", "h5py")
+LIBRARIES = ("simlab", "numpy", "scipy", "numba", "h5py")
 
 
 @functools.cache
 def provenance() -> dict[str, Any]:
     """Plain, JSON-ready, and free of clocks and host names."""
     versions = {name: importlib.metadata.version(name) for name in LIBRARIES}
-    versions |= {"simlab": simlab.__version__, "python": platform.python_version()}
+    versions["python"] = platform.python_version()
     return {
         "versions": versions,
         "sources": source_hash(),
@@ -34,7 +33,10 @@ def _git_commit() -> str:
     if not (PACKAGE.parent / ".git").exists():
         return ""
     done = subprocess.run(
-        ["git", "-C", str(PACKAGE.parent), "rev-parse", "--verify", "--quiet", "HEAD"], capture_output=True, text=True, check=False
+        ["git", "-C", str(PACKAGE.parent), "rev-parse", "--verify", "--quiet", "HEAD"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return done.stdout.strip()
 

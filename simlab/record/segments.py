@@ -63,9 +63,7 @@ def dump_checkpoint(group: h5py.Group, checkpoint: Checkpoint) -> None:
             scalars[key] = value
         else:
             raise TypeError(f"state[{key!r}] is a {type(value).__name__}; allowed: arrays, numbers, str, Generator")
-    group.attrs.update(
-        {"attempt": checkpoint.attempt, "serial": checkpoint.serial, "records": checkpoint.records}
-    )
+    group.attrs.update({"attempt": checkpoint.attempt, "serial": checkpoint.serial, "records": checkpoint.records})
     group.attrs["scalars"] = json.dumps(scalars)
 
 
@@ -77,9 +75,7 @@ def _load_checkpoint(group: h5py.Group) -> Checkpoint:
     return Checkpoint(state, int(attrs["records"]), int(attrs["attempt"]), int(attrs["serial"]))
 
 
-def dump_marks(
-    file: h5py.File, finished: Mapping[int, int], failed: Mapping[int, tuple[int, str, str]]
-) -> None:
+def dump_marks(file: h5py.File, finished: Mapping[int, int], failed: Mapping[int, tuple[int, str, str]]) -> None:
     if finished:
         file["finished"] = np.array(list(finished.items()), dtype=np.int64)
     if failed:

@@ -8,16 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.core import params
+from simlab.core.params import Params as Base
 
 
-class Params(params.Params):
+class Params(Base):
     neurons: int = Field(3, ge=1, description="number k of neurons")
 
 
-def draw(
-    params: Params, dim: int, rng: np.random.Generator
-) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     v = rng.standard_normal((params.neurons, dim))
     v /= np.linalg.norm(v, axis=1, keepdims=True)
     signs = rng.choice([-1.0, 1.0], size=params.neurons)

@@ -1,0 +1,12 @@
+"""claims: one file a claim of the sources.
+
+A claim defines
+
+- `STATEMENT`, `SOURCE`, `EXPECTED`: what is claimed, where, and what number shows it;
+- `QUICK`, `FULL`: specs (TOML text) that measure it, the quick one with its control within 15 s on two cores;
+- `CONTROL`: settings (``key=value``) that turn either spec into the negative control, which must be judged false;
+- ``judge(results) -> Judgement``: looks at the numbers alone; it does not know which of the two it sees;
+- ``figure(results, control) -> Figure``.
+
+The specs live in the claim's own file, so that an installed package reproduces it without a checkout.
+"""

@@ -1,0 +1,106 @@
+"""The ledger: measure a claim and its control, judge both, draw them, and keep it all.
+
+``OUT/<quick|full>/<claim>/`` holds measured/ and control/ (run directories, so a stopped ledger goes on where it was),
+figure.png and verdict.json with every number; ``OUT/<quick|full>/ledger.json`` the verdicts of all.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from simlab.core import lookup
+from simlab.lab.pool import Snapshot
+from simlab.lab.run import run_spec
+from simlab.lab.spec import Spec, override, resolve
+from simlab.record.atomic import committing
+from simlab.record.reader import Results
+
+Size = Literal["quick", "full"]
+ROW = ("claim", "source", "statement", "expected", "measured", "holds", "control")
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A judge's verdict, the measured figure in words, and the numbers behind it."""
+
+    holds: bool
+    measured: str
+    numbers: dict[str, Any]
+
+
+def spec_of(claim: ModuleType, size: Size, control: bool = False) -> Spec:
+    tables = tomllib.loads(claim.QUICK if size == "quick" else claim.FULL)
+    return resolve(override(tables, claim.CONTROL if control else ()))
+
+
+def reproduce(
+    names: Iterable[str],
+    size: Size,
+    out: Path,
+    *,
+    workers: int | None = None,
+    overwrite: bool = False,
+    progress: Callable[[Snapshot], None] = lambda snapshot: None,
+    say: Callable[[str], None] = lambda line: None,
+) -> list[dict[str, Any]]:
+    """Measure and judge claims; one row each, with the keys of ROW."""
+    rows = []
+    for name in names:
+        claim = lookup.get("claims", name, "claim")
+        home = out / size / name
+        results, judgements = {}, {}
+        for side in ("measured", "control"):
+            say(f"{name}: {side}")
+            spec = spec_of(claim, size, control=side == "control")
+            outcome = run_spec(spec, home / side, workers=workers, overwrite=overwrite, progress=progress, say=say)
+            results[side] = Results(outcome.results)
+            if outcome.failed:
+                point, error = next(iter(outcome.failed.items()))
+                text = f"{len(outcome.failed)} of {outcome.points} points failed: {spec.sweep.label(point)}: {error}"
+                judgements[side] = Judgement(False, text, {})
+            else:
+                judgements[side] = claim.judge(results[side])
+        if all(judgement.numbers for judgement in judgements.values()):
+            with committing(home / "figure.png") as temporary:
+                claim.figure(results["measured"], results["control"]).savefig(temporary, dpi=150, format="png")
+        row = {
+            "claim": name,
+            "source": claim.SOURCE,
+            "statement": claim.STATEMENT,
+            "expected": claim.EXPECTED,
+            "measured": judgements["measured"].measured,
+            "holds": judgements["measured"].holds,
+            "control": judgements["control"].holds,
+        }
+        detail = {
+            "numbers": judgements["measured"].numbers,
+            "control_measured": judgements["control"].measured,
+            "control_numbers": judgements["control"].numbers,
+        }
+        _write_json(home / "verdict.json", row | detail)
+        rows.append(row)
+    _write_json(out / size / "ledger.json", _with_earlier(out / size / "ledger.json", rows))
+    return rows
+
+
+def passed(row: dict[str, Any]) -> bool:
+    """A claim judged true with its control judged false; one that could not be run does not count against it."""
+    return row["holds"] is None or (row["holds"] is True and row["control"] is False)
+
+
+def _with_earlier(path: Path, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of claims not asked for this time stay in the ledger."""
+    earlier = json.loads(path.read_text()) if path.exists() else []
+    new = {row["claim"] for row in rows}
+    return sorted([*rows, *(row for row in earlier if row["claim"] not in new)], key=lambda row: row["claim"])
+
+
+def _write_json(path: Path, value: Any) -> None:
+    with committing(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n")

@@ -1,0 +1,56 @@
+"""The group of commands. A command's module is imported when the command is used (or its help shown)."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+import simlab
+
+COMMANDS = {
+    "run": "_run",
+    "resume": "_run",
+    "status": "_run",
+    "collate": "_run",
+    "reproduce": "_reproduce",
+    "list": "_catalogue",
+    "show": "_catalogue",
+}
+
+
+class Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"simlab.cli.{COMMANDS[cmd_name]}")
+        command: click.Command = module.COMMANDS[cmd_name]
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from simlab.core.errors import nearest
+
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in COMMANDS:
+            ctx.fail(f"no command {name!r}{nearest(name, COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.command(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(simlab.__version__, prog_name="simlab")
+def app() -> None:
+    """A laboratory for the theory of deep networks: kernels, flows, and every claim of the sources measured.
+
+    \b
+    Example:
+      simlab reproduce --quick -o out/ledger      every claim, measured, judged, drawn
+      simlab run runs/quickstart.toml -o out/q    a sweep; stop it at any time
+      simlab resume out/q                         goes on where it was
+
+    Options can be set in the environment: SIMLAB_RUN_WORKERS=2 is `simlab run --workers 2`.
+    """

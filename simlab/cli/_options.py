@@ -1,0 +1,26 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+workers = click.option(
+    "--workers", type=click.IntRange(min=1), help="Processes to use.  [default: cores / threads of the spec]"
+)
+quiet = click.option("--quiet", "-q", is_flag=True, help="No progress, no remarks.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print data as JSON.")
+overwrite = click.option("--overwrite", is_flag=True, help="Throw away what an earlier run left in the directory.")
+commit_seconds = click.option(
+    "--commit-seconds",
+    type=click.FloatRange(min=0.0),
+    default=30.0,
+    show_default=True,
+    help="Longest time between commits that cost nothing worth mentioning.",
+)
+
+
+def print_json(value: Any) -> None:
+    click.echo(json.dumps(value, indent=1, ensure_ascii=False))

@@ -1,0 +1,98 @@
+"""Progress on standard error: a bar on a terminal, a line every few seconds elsewhere, nothing with --quiet."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simlab.lab.pool import Snapshot
+
+LINE_SECONDS = 5.0
+
+
+def clock(seconds: float | None) -> str:
+    """``1:02:03``; ``-`` when unknown."""
+    if seconds is None:
+        return "-"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def quantity(value: float) -> str:
+    """Three digits, whatever the size: 0.0123, 4.56, 789, 12.3k."""
+    for unit in ("", "k", "M", "G"):
+        if abs(value) < 1000:
+            return f"{value:.3g}{unit}"
+        value /= 1000
+    return f"{value:.3g}T"
+
+
+class Display:
+    """Shows snapshots and remarks. Use as a context manager; call it with a snapshot."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+        self.bar: Any = None
+        self.tasks: list[Any] = []
+        self.last = time.monotonic()
+
+    def __enter__(self) -> Display:
+        if not self.quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+
+            self.bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=30),
+                TextColumn("{task.fields[text]}"),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def say(self, line: str) -> None:
+        if self.bar is not None:
+            self.bar.console.print(line, highlight=False)
+        elif not self.quiet:
+            print(line, file=sys.stderr, flush=True)
+
+    def __call__(self, shot: Snapshot) -> None:
+        if self.bar is not None:
+            self._draw(shot)
+        elif not self.quiet and time.monotonic() - self.last >= LINE_SECONDS:
+            self.last = time.monotonic()
+            self.say("; ".join([_points(shot), *(f"{r.label}: {_steps(r)}" for r in shot.running)]))
+
+    def _draw(self, shot: Snapshot) -> None:
+        rows = [("points", shot.done + shot.failed, shot.points, _points(shot))]
+        rows += [(running.label, running.done, running.total, _steps(running)) for running in shot.running]
+        while len(self.tasks) < len(rows):
+            self.tasks.append(self.bar.add_task("", text=""))
+        for task in self.tasks[len(rows) :]:
+            self.bar.update(task, visible=False)
+        for task, (label, done, total, text) in zip(self.tasks, rows, strict=False):
+            self.bar.update(task, description=label, completed=done, total=total, text=text, visible=True)
+
+
+def _points(shot: Snapshot) -> str:
+    failed = f", {shot.failed} failed" if shot.failed else ""
+    return (
+        f"{shot.done}/{shot.points} points{failed}, {quantity(shot.rate)}/s,"
+        f" {clock(shot.elapsed)} so far, {clock(shot.remaining)} left"
+    )
+
+
+def _steps(running: Any) -> str:
+    left = (running.total - running.done) / running.rate if running.rate > 0 else None
+    return f"{running.done:.0f}/{running.total:.0f} steps, {quantity(running.rate)}/s, {clock(left)} left"

@@ -1,0 +1,246 @@
+"""run, resume, status, collate: a sweep from spec to results.h5."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simlab.cli import _options
+
+if TYPE_CHECKING:
+    from simlab.lab.spec import Spec
+
+FAILED_POINTS = 3
+directory_argument = click.argument("directory", type=click.Path(path_type=Path))
+
+
+@click.command()
+@click.argument("spec", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Run directory.  [default: out/<name of spec>]")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change a key of the spec, as in TOML.")
+@_options.workers
+@click.option("--order", type=click.Choice(["listed", "shuffled"]), default="listed", help="In which to take points.")
+@_options.overwrite
+@click.option("--dry-run", is_flag=True, help="List the points and an estimate; write nothing.")
+@_options.commit_seconds
+@_options.quiet
+@_options.as_json
+def run(
+    spec: Path,
+    output: Path | None,
+    settings: tuple[str, ...],
+    workers: int | None,
+    order: Any,
+    overwrite: bool,
+    dry_run: bool,
+    commit_seconds: float,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Run the sweep of a TOML file SPEC, or go on with it. Stop it at any time, with ctrl-C or kill -9.
+
+    \b
+    Example:
+      simlab run runs/quickstart.toml -o out/quickstart --set network.scaling=mean_field
+    """
+    from simlab.lab.run import load_for
+
+    output = output or Path("out") / spec.stem
+    loaded = load_for(output, spec, settings)
+    _figure_of(loaded)  # a bad [figure] is said before the run, not after it
+    if dry_run:
+        _print_plan(loaded, workers, as_json)
+        return
+    _go(loaded, output, workers, overwrite, order, commit_seconds, quiet, as_json)
+
+
+@click.command()
+@directory_argument
+@_options.workers
+@_options.commit_seconds
+@_options.quiet
+@_options.as_json
+def resume(directory: Path, workers: int | None, commit_seconds: float, quiet: bool, as_json: bool) -> None:
+    """Go on with the run in DIRECTORY; failed points are tried again.
+
+    \b
+    Example:
+      simlab resume out/quickstart
+    """
+    from simlab.lab.directory import RunDirectory
+
+    spec = RunDirectory(directory).read_spec()
+    _go(spec, directory, workers, False, "listed", commit_seconds, quiet, as_json)
+
+
+@click.command()
+@directory_argument
+@_options.as_json
+@click.option("--traceback", is_flag=True, help="Show the whole traceback of failed points.")
+def status(directory: Path, as_json: bool, traceback: bool) -> None:
+    """How far the run in DIRECTORY is, also while it runs.
+
+    \b
+    Example:
+      simlab status out/quickstart
+    """
+    from simlab.lab.directory import RunDirectory
+    from simlab.record.index import Status
+
+    run = RunDirectory(directory)
+    spec = run.read_spec()
+    index = run.index(spec)
+    counts = {s.name.lower(): int((index.status(spec.sweep.points) == s).sum()) for s in Status}
+    failures = [
+        {"point": point, "at": spec.sweep.label(point), "error": error, "traceback": trace}
+        for point, (_, error, trace) in sorted(index.failed.items())
+    ]
+    found = {
+        "directory": str(directory),
+        "experiment": spec.header.kind,
+        "seed": spec.seed,
+        "points": spec.sweep.points,
+        **counts,
+        "records": int(index.lengths(spec.sweep.points).sum()),
+        "segments": len(index.segments),
+        "bytes": index.nbytes,
+        "running": run.in_use(),
+        "failures": failures,
+    }
+    if as_json:
+        _options.print_json(found)
+        return
+    click.echo(
+        f"{directory}: {counts['finished']} of {found['points']} points finished, {counts['unfinished']} under way, "
+        f"{counts['failed']} failed; {found['records']} records in {found['segments']} segments "
+        f"({found['bytes'] / 1e6:.1f} MB); {'running' if found['running'] else 'not running'}"
+    )
+    for failure in failures:
+        click.echo(f"  failed: {failure['at']}: {failure['error']}")
+        if traceback:
+            click.echo(failure["traceback"])
+
+
+@click.command()
+@directory_argument
+@_options.quiet
+def collate(directory: Path, quiet: bool) -> None:
+    """Write results.h5 from what is committed so far, also while the run goes on.
+
+    \b
+    Example:
+      simlab collate out/quickstart
+    """
+    from simlab.lab.directory import RunDirectory
+    from simlab.lab.run import collate_run
+
+    run = RunDirectory(directory)
+    click.echo(str(collate_run(run, run.read_spec())))
+
+
+def _go(
+    spec: Spec,
+    directory: Path,
+    workers: int | None,
+    overwrite: bool,
+    order: Any,
+    commit_seconds: float,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    from simlab.cli._progress import Display
+    from simlab.lab.directory import RunDirectory
+    from simlab.lab.run import run_spec
+
+    with Display(quiet) as display:
+        display.say(f"{directory}: {spec.sweep.points} points of {spec.header.kind}, seed {spec.seed}")
+        outcome = run_spec(
+            spec,
+            directory,
+            workers=workers,
+            overwrite=overwrite,
+            order=order,
+            commit_seconds=commit_seconds,
+            progress=display,
+            say=display.say,
+        )
+        picture = _draw(spec, RunDirectory(directory))
+    failed = [{"point": p, "at": spec.sweep.label(p), "error": e} for p, e in sorted(outcome.failed.items())]
+    if as_json:
+        _options.print_json(
+            {
+                "directory": str(directory),
+                "results": str(outcome.results),
+                "figure": str(picture) if picture else None,
+                "seed": spec.seed,
+                "points": outcome.points,
+                "failed": failed,
+            }
+        )
+    else:
+        click.echo(str(outcome.results))
+        if picture:
+            click.echo(str(picture))
+    for failure in failed:
+        click.echo(f"simlab: failed: {failure['at']}: {failure['error']}", err=True)
+    if failed:
+        click.echo(
+            f"simlab: {len(failed)} of {outcome.points} points failed; `simlab status --traceback {directory}` shows"
+            f" where, `simlab resume {directory}` tries them again",
+            err=True,
+        )
+        sys.exit(FAILED_POINTS)
+
+
+def _figure_of(spec: Spec) -> Any:
+    """The figure that the spec asks for, validated; None if it asks for none."""
+    if spec.figure is None:
+        return None
+    from simlab import figures
+    from simlab.lab.run import merged_outputs
+
+    return figures.choose(spec.figure, merged_outputs(spec))
+
+
+def _draw(spec: Spec, run: Any) -> Path | None:
+    chosen = _figure_of(spec)
+    if chosen is None:
+        return None
+    from simlab import figures
+    from simlab.record.reader import Results
+
+    return figures.save(chosen, Results(run.results), run.figure)
+
+
+def _print_plan(spec: Spec, workers: int | None, as_json: bool) -> None:
+    from simlab.cli._progress import clock
+    from simlab.lab.run import default_workers, estimate
+
+    sweep, used = spec.sweep, workers or default_workers(spec)
+    guess = estimate(spec, used)
+    if as_json:
+        points = [
+            {"point": p, "seed_index": sweep.seed_index(p), "values": sweep.values(p)} for p in range(sweep.points)
+        ]
+        _options.print_json(
+            {
+                "seed": spec.seed,
+                "workers": used,
+                "seconds": guess.seconds,
+                "bytes": guess.nbytes,
+                "points": points,
+            }
+        )
+        return
+    for point in range(sweep.points):
+        click.echo(f"{point:>6}  {sweep.label(point)}")
+    click.echo(
+        f"{sweep.points} points, about {clock(guess.seconds)} on {used} workers (rough),"
+        f" {guess.nbytes / 1e6:.3g} MB recorded; nothing was written"
+    )
+
+
+COMMANDS = {"run": run, "resume": resume, "status": status, "collate": collate}

@@ -1,0 +1,34 @@
+"""The house style of figures: one place for sizes, colours and labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+matplotlib.use("Agg", force=False)
+
+PANEL = (4.6, 3.6)
+
+
+def panels(columns: int, rows: int = 1) -> tuple[Figure, list[Axes]]:
+    """A figure of equal panels, laid out so that nothing overlaps."""
+    figure = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for axis in axes:
+        axis.grid(True, which="major", alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def colours(count: int) -> list[Any]:
+    """`count` colours from dark to light, readable without colour vision."""
+    map_ = matplotlib.colormaps["viridis"]
+    return [map_(0.85 * i / max(1, count - 1)) for i in range(count)]
+
+
+def readable(name: str) -> str:
+    """``train_loss`` → ``train loss``"""
+    return name.replace("_", " ")
