@@ -11,6 +11,7 @@ uninterrupted run. Prints one JSON object; exits 1 at the first violation.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import random
 import shutil
@@ -105,10 +106,8 @@ def kill(process: subprocess.Popen[bytes], name: str, chance: random.Random) -> 
     if target != "worker":
         process.kill()
     for victim in victims:
-        try:
+        with contextlib.suppress(psutil.NoSuchProcess):
             victim.kill()
-        except psutil.NoSuchProcess:
-            pass
     return target
 
 

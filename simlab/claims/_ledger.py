@@ -56,7 +56,6 @@ def reproduce(
         home = out / size / name
         results, judgements = {}, {}
         for side in ("measured", "control"):
-            say(f"{name}: {side}")
             spec = spec_of(claim, size, control=side == "control")
             outcome = run_spec(spec, home / side, workers=workers, overwrite=overwrite, progress=progress, say=say)
             results[side] = Results(outcome.results)

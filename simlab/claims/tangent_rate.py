@@ -1,10 +1,10 @@
 """Wide nets train at the rate of the tangent kernel's smallest eigenvalue. [S1 §5.1–5.2], MATH §5, §6.
 
-In the tangent (linear) regime the residual's part in mode i of K/n contracts by 1 − η λ_i a step, so that in the end the
-loss falls by (1 − η λ_min)² a step, as long as η < 2/λ_max. For each point the slope of log(loss) against the step is
-fitted where the slowest mode carries 95 % of the loss by the flow's own account, c_i² exp(−2 η λ_i t), and the loss is
-still above rounding; it is divided by 2 log|1 − η λ_min|. A ratio of 1 is the claim. Past 2/λ_max (the control) the
-fastest mode grows, the loss rises and the net leaves the linear regime.
+In the tangent (linear) regime the residual's part in mode i of K/n contracts by 1 − η λ_i a step, so that in the end
+the loss falls by (1 − η λ_min)² a step, as long as η < 2/λ_max. For each point the slope of log(loss) against the
+step is fitted where the slowest mode carries 95 % of the loss by the flow's own account, c_i² exp(−2 η λ_i t), and
+the loss is still above rounding; it is divided by 2 log|1 − η λ_min|. A ratio of 1 is the claim. Past 2/λ_max (the
+control) the fastest mode grows, the loss rises and the net leaves the linear regime.
 """
 
 from __future__ import annotations

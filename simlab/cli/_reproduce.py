@@ -46,7 +46,7 @@ def reproduce(
 ) -> None:
     """Measure and judge CLAIMS (all of them by default), each beside a negative control that must be judged false.
 
-    Numbers, verdict and figure of each claim lie in OUTPUT/quick/CLAIM (or full). A stopped ledger goes on where it was.
+    Numbers, verdict and figure of each claim lie in OUTPUT/quick/CLAIM (or full). A stopped ledger goes on.
 
     \b
     Example:

@@ -156,7 +156,6 @@ def _go(
     from simlab.lab.run import run_spec
 
     with Display(quiet) as display:
-        display.say(f"{directory}: {spec.sweep.points} points of {spec.header.kind}, seed {spec.seed}")
         outcome = run_spec(
             spec,
             directory,

@@ -117,11 +117,13 @@ def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]
     rows: dict[str, list[Any]] = {name: [] for name, output in declared.items() if output.is_trajectory}
     once: dict[str, NDArray[Any]] = {}
     deadline = time.monotonic() + ADVANCE_SECONDS
-    while not finished(params, state) and time.monotonic() < deadline:
+    while not finished(params, state):
         if state["diverged"] or state["step"] == work.schedule[state["recorded"]]:
             _record(params, work, state, rows, once)
         else:
             _descend(params, work, state)
+        if time.monotonic() >= deadline:
+            break
     if finished(params, state):
         once |= {"step_size": np.float64(work.step), "diverged": np.int8(state["diverged"])}
     return {**{name: np.array(values, declared[name].dtype) for name, values in rows.items()}, **once}
@@ -165,7 +167,9 @@ def _record(
     rows["time"].append(state["step"] * work.step)
     first = state["recorded"] == 0
     for observable in params.observables if first else work.repeated:
-        for name, value in module_of(observable).measure(observable, view).items():
+        with np.errstate(over="ignore", invalid="ignore"):  # the row that shows a divergence
+            measured = module_of(observable).measure(observable, view)
+        for name, value in measured.items():
             if name in rows:
                 rows[name].append(value)
             elif first:

@@ -28,14 +28,12 @@ class Params(Base):
     alpha: float = Field(1.0, gt=0, description="output scale α of lazy training")
 
 
-@jit(
-    signatures=[
-        types.Tuple((int64, boolean))(
-            types.FunctionType(GRADIENT), float64[::1], float64[:, ::1], float64[::1], int64[::1], float64, float64, int64,
-            float64[::1], float64[::1],
-        )
-    ]
-)  # fmt: skip
+DESCENT = types.Tuple((int64, boolean))(
+    types.FunctionType(GRADIENT), *GRADIENT.args[:5], float64, int64, float64[::1], float64[::1]
+)
+
+
+@jit(signatures=[DESCENT])
 def descend(gradient, theta, X, y, sizes, scale, step, steps, grad, scratch):  # type: ignore[no-untyped-def]
     """Make up to `steps` steps in place; returns how many, and whether the loss was no longer finite."""
     for done in range(steps):

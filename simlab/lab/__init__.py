@@ -1,1 +1,1 @@
-"""lab: the way of one run. spec.py (TOML → validated), sweep.py (spec → points), run.py (points → segments → results)."""
+"""lab: one run. spec.py (TOML → validated), sweep.py (spec → points), run.py (points → segments → results)."""

@@ -74,6 +74,12 @@ class _Worker:
             self.process.stdin.write(json.dumps(message) + "\n")
             self.process.stdin.flush()
 
+    def close(self) -> int:
+        """Wait for the end of the process and close its pipes; returns its exit code."""
+        with contextlib.suppress(BrokenPipeError), self.process:
+            pass
+        return self.process.wait()
+
 
 class Pool:
     def __init__(
@@ -94,6 +100,7 @@ class Pool:
         self.inbox: queue.SimpleQueue[tuple[_Worker, dict[str, Any] | None]] = queue.SimpleQueue()
         self.todo: deque[int] = deque(order)
         self.deaths: dict[int, int] = {}
+        self.barren = 0  # deaths since anything was committed
         self.attempts = {point: failure[0] + 1 for point, failure in index.failed.items()}
         self.failed: dict[int, str] = {}
         self.finished = len(index.finished)
@@ -126,7 +133,7 @@ class Pool:
                 worker.process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 worker.process.kill()
-                worker.process.wait()
+            worker.close()
         self.workers = []
 
     def _hire(self) -> None:
@@ -186,7 +193,8 @@ class Pool:
             worker.ready, worker.began = True, now
         if "cannot_write" in message:
             raise WriteFailed(
-                f"{message['cannot_write']}; what was committed is kept: make room, then `simlab resume {self.run.path}`"
+                f"{message['cannot_write']}; what was committed is kept; make room, then `simlab resume"
+                f" {self.run.path}`"
             )
         for point in message.get("done", ()):
             worker.assigned.remove(point)
@@ -196,6 +204,7 @@ class Pool:
         for point in message.get("committed", ()):
             worker.computed.discard(point)
             self.finished += 1
+            self.barren = 0
         for key, error in message.get("failed", {}).items():
             self.failed[int(key)] = error
             worker.assigned.remove(int(key))
@@ -209,13 +218,16 @@ class Pool:
 
     def _bury(self, worker: _Worker) -> None:
         """A worker's output has ended: well, or by its death."""
-        code = worker.process.wait()
+        code = worker.close()
         self.workers.remove(worker)
         lost = [*sorted(worker.computed), *worker.assigned]
         if not lost:
             return
         if not worker.ready:
             raise SimlabError(f"a worker could not start ({_cause(code)})")
+        self.barren += 1
+        if self.barren > 2 * MOST_DEATHS * self.wanted:
+            raise SimlabError(f"workers die before anything is committed ({_cause(code)})")
         if worker.assigned:
             suspect = worker.assigned[0]
             self.deaths[suspect] = self.deaths.get(suspect, 0) + 1

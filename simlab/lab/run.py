@@ -81,6 +81,7 @@ def run_spec(
         run.tidy()
         index = _take_over(run, spec, say)
         points = [p for p in range(spec.sweep.points) if p not in index.finished]
+        say(f"{run.path}: {len(points)} of {spec.sweep.points} points of {spec.header.kind} to do, seed {spec.seed}")
         if order == "shuffled":
             random.Random(spec.seed).shuffle(points)
         points.sort(key=lambda point: point not in index.checkpoints)

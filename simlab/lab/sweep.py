@@ -185,7 +185,8 @@ def _generate(key: str, word: str, numbers: Any) -> list[Any]:
         raise BadInput(f"{key} = {{ {word} = {numbers!r} }}: how many must be a whole number ≥ 1")
     if word == "geomspace" and first * last <= 0:
         raise BadInput(f"{key} = {{ geomspace = {numbers!r} }}: both ends must have one sign and not be 0")
-    values = getattr(np, word)(float(first), float(last), count)
+    with np.errstate(over="ignore"):
+        values = getattr(np, word)(float(first), float(last), count)
     if not np.all(np.isfinite(values)):
         raise BadInput(f"{key} = {{ {word} = {numbers!r} }}: overflows")
     return [float(value) for value in values]

@@ -5,8 +5,8 @@ experiment prints goes to standard error instead). If standard input closes, the
 once. It ignores SIGINT and SIGTERM: the parent decides.
 
 Commands: ``{"points": [[point, segment or null, attempt], …]}``, ``{"end": true}``, ``{"stop": true}``.
-Reports: ``ready``, ``done`` (points computed), ``at`` (point, done, total), ``committed`` (points now durable), ``failed``
-(point → error), ``cannot_write``.
+Reports: ``ready``, ``done`` (points computed), ``at`` (point, done, total), ``committed`` (points now durable),
+``failed`` (point → error), ``cannot_write``.
 """
 
 from __future__ import annotations

@@ -12,8 +12,7 @@ Spacing = Literal["linear", "log"]
 
 def schedule(steps: int, records: int, spacing: Spacing) -> NDArray[np.int64]:
     """At most `records` distinct steps from 0 to `steps`."""
-    if spacing == "linear":
-        at = np.linspace(0, steps, records)
-    else:
-        at = np.concatenate([[0.0], np.geomspace(1, steps, records - 1)])
+    # The logarithmic one from the last step down, so that two records are 0 and `steps`.
+    log = np.append(np.geomspace(steps, 1, records - 1), 0.0)
+    at = np.linspace(0, steps, records) if spacing == "linear" else log
     return np.unique(np.round(at).astype(np.int64))

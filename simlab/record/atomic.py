@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
-import re
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, Any
+
+import h5py
 
 from simlab.core.errors import WriteFailed
 
@@ -25,20 +28,25 @@ def committing(path: Path) -> Iterator[Path]:
             os.close(descriptor)
         os.replace(temporary, path)
         fsync_directory(path.parent)
-    except (OSError, RuntimeError) as error:
-        # h5py reports a full disk as OSError while writing and as RuntimeError while closing.
+    except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise WriteFailed(f"{path}: cannot write: {_reason(error)}") from error
+        raise WriteFailed(f"{path}: cannot write: {error.strerror or error}") from error
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
-def _reason(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.errno:
-        return os.strerror(error.errno)
-    found = re.search(r"error message = '([^']+)'", str(error))
-    return found[1] if found else str(error).splitlines()[0]
+@contextlib.contextmanager
+def committing_hdf5(path: Path, **options: Any) -> Iterator[h5py.File]:
+    """Yield an HDF5 file open for writing; when the block ends, make it durable under `path` in one rename."""
+    with committing(path) as temporary, temporary.open("wb+", buffering=0) as raw:
+        guarded = _Guarded(raw)
+        try:
+            with h5py.File(guarded, "w", **options) as file:
+                yield file
+        finally:
+            if guarded.error is not None:
+                raise guarded.error
 
 
 def fsync_directory(directory: Path) -> None:
@@ -47,3 +55,58 @@ def fsync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+class _Guarded(io.RawIOBase):
+    """The file under HDF5. Remembers the first failed write and from then on writes into the void.
+
+    HDF5 cannot close a file that it cannot write: told of a full disk it leaks the file, reports every object again
+    while it is collected, and may crash at exit. So it is not told; the error is raised when the file is closed.
+    """
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        self.raw = raw
+        self.error: OSError | None = None
+        self.position = 0
+        self.end = 0
+
+    def write(self, data: Any, /) -> int:
+        view = memoryview(data).cast("B")
+        if self.error is None:
+            try:
+                self.raw.seek(self.position)
+                done = 0
+                while done < len(view):
+                    done += self.raw.write(view[done:])
+            except OSError as error:
+                self.error = error
+        self.position += len(view)
+        self.end = max(self.end, self.position)
+        return len(view)
+
+    def readinto(self, buffer: Any, /) -> int:
+        view = memoryview(buffer).cast("B")
+        self.raw.seek(self.position)
+        data = self.raw.read(len(view))
+        view[:] = data.ljust(len(view), b"\0")
+        self.position += len(view)
+        return len(view)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        self.position = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self.position, io.SEEK_END: self.end}[whence]
+        return self.position
+
+    def tell(self) -> int:
+        return self.position
+
+    def truncate(self, size: int | None = None, /) -> int:
+        self.end = self.position if size is None else size
+        if self.error is None:
+            try:
+                self.raw.truncate(self.end)
+            except OSError as error:
+                self.error = error
+        return self.end
+
+    def flush(self) -> None:
+        pass

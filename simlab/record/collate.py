@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
-from simlab.record.atomic import committing
+from simlab.record.atomic import committing_hdf5
 from simlab.record.index import Index, Status
 from simlab.record.schema import RECORD, RESULTS_SCHEMA, Output, fill_value
 from simlab.record.segments import Segment, Table
@@ -51,7 +51,7 @@ def collate(
     points = math.prod(sizes)
     lengths, status = index.lengths(points), index.status(points)
     # Object headers of HDF5 1.10 hold attributes beyond 64 kB: a long sweep's spec is one.
-    with committing(path) as temporary, h5py.File(temporary, "w", libver=("v110", "v110")) as file:
+    with committing_hdf5(path, libver=("v110", "v110")) as file:
         file.attrs.update({"simlab_results": RESULTS_SCHEMA, "default": "entry", **attributes})
         axes = tuple(dimension.name for dimension in dimensions)
         for dimension in dimensions:
@@ -256,7 +256,7 @@ def _link_nexus(file: h5py.File, outputs: Mapping[str, Output], axes: tuple[str,
     data.attrs["NX_class"] = "NXdata"
     for name, item in list(file.items()):
         if isinstance(item, h5py.Dataset):
-            data[name] = item
+            data[name] = h5py.SoftLink(f"/{name}")  # hard links would give the datasets two names
     trajectories = [n for n, o in outputs.items() if o.is_trajectory and n not in ("step", "time")]
     signal = next(iter([*trajectories, *outputs]), None)
     if signal:

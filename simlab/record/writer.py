@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.errors import WriteFailed
-from simlab.record.atomic import committing
+from simlab.record.atomic import committing_hdf5
 from simlab.record.schema import SEGMENT_SCHEMA
 from simlab.record.segments import (
     Checkpoint,
@@ -153,7 +153,7 @@ class Writer:
     def _new_segment(self, level: int, parts: Sequence[Segment] = ()) -> Iterator[tuple[Path, h5py.File]]:
         path = self.directory / f"{self.token}-{self.number:06d}.h5"
         self.number += 1
-        with committing(path) as temporary, h5py.File(temporary, "w") as file:
+        with committing_hdf5(path) as file:
             file.attrs["simlab_segment"] = SEGMENT_SCHEMA
             file.attrs["spec_hash"] = self.spec_hash
             file.attrs["level"] = level

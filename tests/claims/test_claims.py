@@ -1,0 +1,131 @@
+"""Every claim keeps the protocol; its judge can say yes and no; the ledger keeps and resumes what it measured."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simlab.claims import tangent_rate
+from simlab.claims._ledger import Judgement, passed, reproduce, spec_of
+from simlab.core import lookup
+from simlab.record.reader import Results
+
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize("name", lookup.kinds("claims"))
+def test_protocol(name: str) -> None:
+    claim = lookup.get("claims", name)
+    for text in (claim.STATEMENT, claim.SOURCE, claim.EXPECTED, claim.__doc__):
+        assert text.strip()
+    hashes = {spec_of(claim, size, control).hash for size in ("quick", "full") for control in (False, True)}
+    assert len(hashes) == 4, "quick, full and their controls must all differ"
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]]]:
+    out = tmp_path_factory.mktemp("ledger")
+    return out, reproduce(lookup.kinds("claims"), "quick", out)
+
+
+def test_every_claim_holds_and_every_control_is_refused(ledger: tuple[Path, list[dict[str, Any]]]) -> None:
+    out, rows = ledger
+    for row in rows:
+        assert row["holds"] is True, row
+        assert row["control"] is False, row
+        home = out / "quick" / row["claim"]
+        verdict = json.loads((home / "verdict.json").read_text())
+        assert verdict["numbers"]
+        assert verdict["control_numbers"]
+        assert (home / "figure.png").read_bytes().startswith(b"\x89PNG")
+        assert (home / "measured" / "results.h5").exists()
+        assert (home / "control" / "results.h5").exists()
+    assert json.loads((out / "quick" / "ledger.json").read_text()) == rows
+
+
+def test_the_command_resumes_and_prints_the_contract(ledger: tuple[Path, list[dict[str, Any]]], simlab: Call) -> None:
+    out, rows = ledger
+    segments = {path: path.stat().st_mtime_ns for path in out.rglob("segments/*.h5")}
+    done = simlab("reproduce", "--quick", "-o", out, "--json", "-q")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == rows
+    assert list(rows[0]) == ["claim", "source", "statement", "expected", "measured", "holds", "control"]
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("segments/*.h5")} == segments, "nothing computed twice"
+    table = simlab("reproduce", "-o", out, env={"COLUMNS": "160"})
+    assert table.returncode == 0
+    assert "1 of 1 claims hold" in table.stdout
+
+
+@pytest.mark.parametrize(
+    ("holds", "control", "good"),
+    [(True, False, True), (None, None, True), (False, False, False), (True, True, False), (False, True, False)],
+)
+def test_what_counts_as_passed(holds: bool | None, control: bool | None, good: bool) -> None:
+    assert passed({"holds": holds, "control": control}) is good
+
+
+def test_a_claim_with_failed_points_is_judged_false(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = SimpleNamespace(
+        **{name: getattr(tangent_rate, name) for name in ("STATEMENT", "SOURCE", "EXPECTED", "judge", "figure")},
+        QUICK=tangent_rate.QUICK.replace("[64, 512, 4096]", "[64, 1000000000000]").replace("seeds = 5", "seeds = 1"),
+        CONTROL=(),
+    )
+    monkeypatch.setattr(
+        lookup,
+        "get",
+        lambda room, name, key="kind", real=lookup.get: broken if room == "claims" else real(room, name, key),
+    )
+    rows = reproduce(["tangent_rate"], "quick", tmp_path)
+    assert rows[0]["holds"] is False
+    assert "1 of 2 points failed: network.width=1000000000000" in rows[0]["measured"]
+
+
+class Made(dict[str, Any]):
+    """Results made up for a judge: two widths, two seeds, eigenvalues 0.1 and 1, step 0.5."""
+
+    def __init__(self, rate: float, rise: float = 1.0) -> None:
+        step = np.arange(200)
+        loss = 0.5 * np.exp(rate * 2 * np.log(1 - 0.05) * step) * np.where(step == 3, rise, 1.0)
+        self.each = {"step": step, "train_loss": loss, "tangent_eigenvalue": np.array([0.1, 1.0])}
+        self.each |= {"tangent_power": np.array([1.0, 1.0]), "step_size": np.float64(0.5)}
+        super().__init__({"network.width": np.array([10, 100]), "seed": np.array([0, 1])})
+
+    def select(self, name: str, at: dict[str, Any]) -> Any:
+        return self.each[name]
+
+
+@pytest.mark.parametrize(
+    ("rate", "rise", "holds"),
+    [(1.0, 1.0, True), (0.95, 1.0, True), (0.85, 1.0, False), (1.15, 1.0, False), (0.0, 1.0, False), (1.0, 9.0, False)],
+)
+def test_the_judge_of_the_tangent_rate_says_yes_and_no(rate: float, rise: float, holds: bool) -> None:
+    judgement = tangent_rate.judge(Made(rate, rise))  # type: ignore[arg-type]
+    assert isinstance(judgement, Judgement)
+    assert judgement.holds is holds, judgement.measured
+
+
+def test_the_judge_says_no_where_there_is_no_rate_to_fit() -> None:
+    made = Made(1.0)
+    made.each["tangent_power"] = np.array([0.0, 1.0])  # the slowest mode never carries the loss
+    judgement = tangent_rate.judge(made)  # type: ignore[arg-type]
+    assert judgement.holds is False
+    assert "no rate to fit at 2 of 2 seeds" in judgement.measured
+
+
+def test_figures_are_drawn_from_the_file_alone(ledger: tuple[Path, list[dict[str, Any]]], tmp_path: Path) -> None:
+    out, _ = ledger
+    home = out / "quick" / "tangent_rate"
+    copies = []
+    for side in ("measured", "control"):
+        (tmp_path / f"{side}.h5").write_bytes((home / side / "results.h5").read_bytes())
+        copies.append(Results(tmp_path / f"{side}.h5"))
+    figure = tangent_rate.figure(*copies)
+    assert len(figure.axes) == 3
+    assert all(axis.get_xlabel() and axis.get_ylabel() for axis in figure.axes)

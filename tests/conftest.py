@@ -1,0 +1,64 @@
+"""Shared by all tests: a small spec, and a way to run the command line as a user does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+from hypothesis import settings
+
+settings.register_profile("simlab", deadline=None, max_examples=50)
+settings.load_profile("simlab")
+
+
+def small_tables(**sweep: Any) -> dict[str, Any]:
+    """A gradient_flow spec whose points take milliseconds."""
+    tables: dict[str, Any] = {
+        "experiment": {"kind": "gradient_flow", "seed": 3, "samples": 10, "test_samples": 5, "records": 6},
+        "data": {"kind": "uniform_sphere", "dim": 5},
+        "target": {"kind": "relu_teacher"},
+        "network": {"kind": "two_layer", "width": 20},
+        "flow": {"kind": "gradient_descent", "steps": 50, "step": 0.1},
+    }
+    if sweep:
+        tables["sweep"] = sweep
+    return tables
+
+
+@pytest.fixture
+def tables() -> dict[str, Any]:
+    return small_tables(**{"network.width": [10, 20], "seeds": 3})
+
+
+@pytest.fixture
+def write_spec(tmp_path: Path) -> Callable[[dict[str, Any]], Path]:
+    def write(tables: dict[str, Any], name: str = "spec.toml") -> Path:
+        path = tmp_path / name
+        path.write_text(tomli_w.dumps(tables))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def simlab(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run ``simlab ARGS…`` in a process of its own."""
+
+    def call(*arguments: Any, env: dict[str, str] | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "simlab", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            cwd=tmp_path,
+            env={**os.environ, **(env or {})},
+            **options,
+        )
+
+    return call

@@ -1,0 +1,90 @@
+"""Every experiment keeps the contract of a point: declared outputs, resumable state, no dependence on the clock."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simlab.core import lookup
+from simlab.lab.spec import Spec, resolve
+from simlab.record.segments import Checkpoint, Segment
+from simlab.record.writer import Writer
+from tests.conftest import small_tables
+
+SPECS = {"gradient_flow": small_tables() | {"observables": ["train_loss", "tangent_spectrum"]}}
+
+
+def compute(spec: Spec, tmp_path: Any = None, steps: int = 10**9) -> dict[str, Any]:
+    """All columns of a point; with `tmp_path` every state goes through a checkpoint file."""
+    experiment, params, streams = spec.experiment, spec.params(0), spec.sweep.streams(spec.seed, 0)
+    work = experiment.prepare(params, streams)
+    state = experiment.start(params, work, streams)
+    rows: dict[str, list[Any]] = {}
+    while not experiment.finished(params, state):
+        for name, values in experiment.advance(params, work, state).items():
+            rows.setdefault(name, []).append(np.atleast_1d(values))
+        if tmp_path is not None:
+            path = Writer(tmp_path, "x", {}).commit({0: Checkpoint(state, 0, 0, 1)})
+            assert path is not None
+            state = Segment.read(path).checkpoint(0).state
+            work = experiment.prepare(params, spec.sweep.streams(spec.seed, 0))
+    return {name: np.concatenate(parts) for name, parts in rows.items()}
+
+
+@pytest.mark.parametrize("kind", lookup.kinds("experiments"))
+def test_records_what_it_declares(kind: str) -> None:
+    spec = resolve(SPECS[kind])
+    columns, outputs = compute(spec), spec.experiment.outputs(spec.params(0))
+    assert set(columns) == set(outputs)
+    trajectories = {name for name, output in outputs.items() if output.is_trajectory}
+    assert not trajectories or {"step", "time"} <= trajectories
+    assert len({len(columns[name]) for name in trajectories}) == 1
+    for output in outputs.values():
+        assert output.description
+    flops, nbytes = spec.experiment.cost(spec.params(0))
+    assert flops > 0
+    assert nbytes > 0
+
+
+@pytest.mark.parametrize("kind", lookup.kinds("experiments"))
+def test_state_through_a_file_and_a_fast_clock_change_no_bit(
+    kind: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every call of `advance` is cut short, the state saved and loaded, the work prepared again: same bits."""
+    whole = compute(resolve(SPECS[kind]))
+    ticks = iter(range(0, 10**9, 1))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
+    pieces = compute(resolve(SPECS[kind]), tmp_path)
+    assert len(list(tmp_path.iterdir())) > 5
+    assert {n: v.tobytes() for n, v in whole.items()} == {n: v.tobytes() for n, v in pieces.items()}
+
+
+def test_gradient_flow_starts_at_the_initial_loss_and_learns() -> None:
+    tables = small_tables()
+    tables["flow"] |= {"steps": 3000, "step": 0.5, "step_unit": "edge"}
+    tables["network"]["width"] = 300
+    spec = resolve(tables)
+    columns = compute(spec)
+    work = spec.experiment.prepare(spec.params(0), spec.sweep.streams(spec.seed, 0))
+    network = lookup.get("networks", "two_layer")
+    f = network.forward(spec.params(0).network, work.theta0, work.X)  # type: ignore[attr-defined]
+    assert columns["train_loss"][0] == pytest.approx(np.mean((f - work.y) ** 2) / 2, rel=1e-14)
+    assert columns["train_loss"][-1] < 1e-6 * columns["train_loss"][0]
+    assert columns["weight_movement"][0] == 0
+    assert columns["time"][-1] == pytest.approx(3000 * columns["step_size"][0])
+
+
+def test_large_alpha_is_lazy() -> None:
+    """R(αf)/α²: the prediction moves alike, the weights by 1/α (MATH §6)."""
+    moved = []
+    for alpha in (10.0, 100.0, 1000.0):
+        tables = small_tables()
+        tables["flow"] |= {"alpha": alpha, "steps": 200}
+        tables["network"]["width"] = 200
+        columns = compute(resolve(tables))
+        moved.append(columns["weight_movement"][-1])
+    # The initial output α f₀ grows with α, so the movement tends to a constant; relative to α f₀ − y it is 1/α.
+    assert moved[1] == pytest.approx(moved[2], rel=0.05)

@@ -1,0 +1,41 @@
+"""Figures: drawn for any sweep, refused for names that are not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simlab import figures
+from simlab.core.errors import BadInput
+from simlab.lab.run import merged_outputs, run_spec
+from simlab.lab.spec import resolve
+from simlab.record.reader import Results
+from tests.conftest import small_tables
+
+
+@pytest.mark.parametrize(
+    "sweep", [{}, {"seeds": 2}, {"network.scaling": ["ntk", "mean_field"], "flow.step": [0.1, 1e6]}]
+)
+def test_trajectories_of_any_sweep(tmp_path: Path, sweep: dict[str, Any]) -> None:
+    spec = resolve(small_tables(**sweep))
+    table = {"kind": "trajectories", "y": ["train_loss", "weight_movement"], "log_x": True, "title": "A title"}
+    chosen = figures.choose(table, merged_outputs(spec))
+    results = Results(run_spec(spec, tmp_path / "run").results)
+    path = figures.save(chosen, results, tmp_path / "figure.png")
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ({"kind": "trajectories", "y": ["step_size"]}, "'step_size' is not a trajectory"),
+        ({"kind": "trajectories", "y": []}, r"figure\.y = \[\]"),
+        ({"kind": "trajectories", "y": ["train_loss"], "x": "epoch"}, r"figure\.x = 'epoch'"),
+        ({"y": ["train_loss"]}, r"figure\.kind: missing"),
+    ],
+)
+def test_bad_figures_are_named(table: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        figures.choose(table, merged_outputs(resolve(small_tables())))

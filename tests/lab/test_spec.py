@@ -1,0 +1,143 @@
+"""Specs: resolved, hashed, compared, overridden."""
+
+from __future__ import annotations
+
+import contextlib
+import tomllib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simlab.core.errors import BadInput
+from simlab.lab.spec import differences, override, resolve
+from tests.conftest import small_tables
+
+
+def test_resolving_twice_changes_nothing(tables: dict[str, Any]) -> None:
+    spec = resolve(tables)
+    again = resolve(tomllib.loads(spec.text))
+    assert again.hash == spec.hash
+    assert again.text == spec.text
+
+
+def test_defaults_are_written_out_and_do_not_matter(tables: dict[str, Any]) -> None:
+    spec = resolve(tables)
+    assert spec.tables["network"]["scaling"] == "ntk"
+    assert spec.threads == 1
+    tables["network"]["scaling"] = "ntk"
+    tables["observables"] = ["train_loss", "test_loss", {"kind": "weight_movement"}]
+    assert resolve(tables).hash == spec.hash
+
+
+def test_what_changes_a_number_changes_the_hash(tables: dict[str, Any]) -> None:
+    base = resolve(tables)
+    settings = ["experiment.seed=4", "experiment.threads=2", "flow.alpha=2.0", "sweep.seeds=4", "data.radius=2.0"]
+    assert len({base.hash, *(resolve(override(tables, [s])).hash for s in settings)}) == 6
+    tables["figure"] = {"kind": "trajectories", "y": ["train_loss"]}
+    assert resolve(tables).hash == base.hash
+
+
+def test_a_seed_is_drawn_and_kept(tables: dict[str, Any]) -> None:
+    del tables["experiment"]["seed"]
+    drawn = resolve(tables)
+    assert f"seed = {drawn.seed}" in drawn.text
+    assert resolve(tables).seed != drawn.seed
+    assert resolve(tables, seed=drawn.seed).hash == drawn.hash
+
+
+def test_a_required_key_may_come_from_the_sweep(tables: dict[str, Any]) -> None:
+    del tables["network"]["width"]
+    spec = resolve(tables)
+    assert [spec.params(point).network.width for point in (0, 5)] == [10, 20]  # type: ignore[attr-defined]
+
+
+def test_kinds_can_be_swept() -> None:
+    tables = small_tables(**{"target.kind": ["relu_teacher"], "target.neurons": [1, 2]})
+    spec = resolve(tables)
+    assert spec.params(1).target.neurons == 2  # type: ignore[attr-defined]
+
+
+def test_differences_are_named(tables: dict[str, Any]) -> None:
+    old, new = resolve(tables), resolve(override(tables, ["network.scaling=mean_field", "sweep.seeds=5"]))
+    assert differences(old, new) == ["network.scaling: ntk → mean_field", "sweep.seeds: 3 → 5"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("flow.alpha=2.0", 2.0),
+        ("flow.alpha = 2.0", 2.0),
+        ("network.scaling=ntk", "ntk"),
+        ('network.scaling="ntk"', "ntk"),
+    ],
+)
+def test_settings_are_toml_or_a_bare_word(setting: str, value: Any) -> None:
+    table, _, key = setting.partition("=")[0].strip().partition(".")
+    assert override(small_tables(), [setting])[table][key] == value
+
+
+@pytest.mark.parametrize("setting", ["width", "width=3", "=3", ".=3", "network.=3"])
+def test_bad_settings_are_named(setting: str) -> None:
+    with pytest.raises(BadInput, match="--set"):
+        override(small_tables(), [setting])
+
+
+def test_setting_a_swept_key_would_do_nothing_and_is_refused(tables: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match="is an axis of the sweep"):
+        override(tables, ["network.width=5"])
+    assert override(tables, ["sweep.network.width=[5]"])["sweep"]["network.width"] == [5]
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("network.widht=5", 'network.widht = 5: unknown key; did you mean "width"?'),
+        ("network.width=0", "network.width = 0: must be greater than or equal to 1"),
+        ("network.width=big", "network.width = 'big': must be a valid integer"),
+        ("network.width=10.0", "network.width = 10.0: must be a valid integer"),
+        ("flow.step=nan", "flow.step = nan: must be a finite number"),
+        ("flow.step=-1", "flow.step = -1: must be greater than 0"),
+        ("network.kind=two_layers", "network.kind = 'two_layers': unknown kind; did you mean \"two_layer\"?"),
+        ("experiment.kind=gradient_flwo", "did you mean \"gradient_flow\"?"),
+        ("experiment.samples=0", "experiment.samples = 0"),
+        ("experiment.sampels=5", "experiment.sampels = 5: unknown key; did you mean \"samples\"?"),
+        ("experiment.seed=-1", "experiment.seed = -1"),
+        ("experiment.threads=0", "experiment.threads = 0"),
+        ("netwrok.width=5", "[netwrok]: unknown table; did you mean \"network\"?"),
+        ("sweep.network.width=[10, -3]", "network.width = -3"),
+        ("sweep.network.width=[10, 2.5]", "network.width = 2.5"),
+        ("sweep.flow.alhpa=[1.0]", "flow.alhpa = 1.0: unknown key; did you mean \"alpha\"?"),
+        ("sweep.nowhere.x=[1]", "[nowhere]: unknown table"),
+    ],
+)  # fmt: skip
+def test_bad_values_name_key_and_value(setting: str, says: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        resolve(override(small_tables(), [setting]))
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_observable_given_twice_is_refused() -> None:
+    tables = small_tables() | {"observables": ["train_loss", "train_loss"]}
+    with pytest.raises(BadInput, match="train_loss is recorded by two"):
+        resolve(tables)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["experiment", "data", "network", "flow", "sweep", "figure", "x"]),
+        st.recursive(
+            st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+            lambda inner: (
+                st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["kind", "width", "a.b"]), inner)
+            ),
+            max_leaves=6,
+        ),
+    )
+)
+def test_any_table_is_either_a_spec_or_bad_input(given_tables: dict[str, Any]) -> None:
+    """No other exception, whatever is thrown at it."""
+    with contextlib.suppress(BadInput):
+        resolve(small_tables() | given_tables)

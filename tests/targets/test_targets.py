@@ -1,0 +1,26 @@
+"""Every target: one draw is one function, the same at the same point."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simlab.core import lookup
+from simlab.targets import relu_teacher
+
+
+@pytest.mark.parametrize("kind", lookup.kinds("targets"))
+def test_a_draw_is_a_function(kind: str) -> None:
+    module = lookup.get("targets", kind)
+    f, g = (module.draw(module.Params(), 5, np.random.default_rng(seed)) for seed in (1, 2))
+    X = np.random.default_rng(0).standard_normal((8, 5))
+    assert f(X).shape == (8,)
+    assert np.allclose(f(X)[::-1], f(X[::-1]), rtol=1e-13)
+    assert not np.allclose(f(X), g(X))
+
+
+def test_relu_teacher_has_unit_neurons() -> None:
+    """E f(x)² of one unit neuron over Gaussian x is 1/2: Monte Carlo within 5 standard errors (variance 5/4)."""
+    f = relu_teacher.draw(relu_teacher.Params(neurons=1), 7, np.random.default_rng(4))
+    values = f(np.random.default_rng(5).standard_normal((40_000, 7))) ** 2
+    assert abs(values.mean() - 0.5) < 5 * np.sqrt(1.25 / 40_000)
