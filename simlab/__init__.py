@@ -25,8 +25,8 @@ def open(path: str | Path) -> Any:
     return open_results(path)
 
 
-def run(spec: str | Path, directory: str | Path, **options: Any) -> Path:
-    """Run (or go on with) a sweep and return the path of its results.h5; see `simlab.lab.run.run_spec`."""
+def run(spec: str | Path, directory: str | Path, **options: Any) -> Any:
+    """Run a sweep, or go on with it; the outcome has `results` and `failed`. See `simlab.lab.run.run_spec`."""
     from simlab.lab.run import run_spec
 
     return run_spec(spec, directory, **options)

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from simlab.core import lookup
+from simlab.core.errors import BadInput
 from simlab.lab.pool import Snapshot
 from simlab.lab.run import run_spec
 from simlab.lab.spec import Spec, override, resolve
@@ -50,6 +51,7 @@ def reproduce(
     say: Callable[[str], None] = lambda line: None,
 ) -> list[dict[str, Any]]:
     """Measure and judge claims; one row each, with the keys of ROW."""
+    _read_ledger(out / size / "ledger.json")  # a bad one is said before the work, not after it
     rows = []
     for name in names:
         claim = lookup.get("claims", name, "claim")
@@ -95,11 +97,19 @@ def passed(row: dict[str, Any]) -> bool:
 
 def _with_earlier(path: Path, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of claims not asked for this time stay in the ledger."""
-    earlier = json.loads(path.read_text()) if path.exists() else []
+    earlier = _read_ledger(path)
     new = {row["claim"] for row in rows}
     return sorted([*rows, *(row for row in earlier if row["claim"] not in new)], key=lambda row: row["claim"])
 
 
+def _read_ledger(path: Path) -> list[dict[str, Any]]:
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+        return [dict(row) for row in rows if row["claim"]]
+    except (ValueError, TypeError, KeyError):
+        raise BadInput(f"{path}: not a ledger of simlab; move it away to go on") from None
+
+
 def _write_json(path: Path, value: Any) -> None:
     with committing(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+        temporary.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -6,44 +6,56 @@ Exit codes: 0 done, 1 failed, 2 usage or bad spec, 3 finished with failed points
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-from types import FrameType
-from typing import NoReturn
 
-
-class Stopped(BaseException):
-    """A signal asked us to stop. Like KeyboardInterrupt, not an Exception: nothing on the way may swallow it."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-
-def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    for each in SIGNALS:  # a second one must not cut the commit short
-        signal.signal(each, signal.SIG_IGN)
-    raise Stopped(number)
-
-
-SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+from simlab.core import stopping
 
 
 def main() -> None:
     """The entry point: signals first, so that not even the imports can be killed with the wrong exit code."""
-    for number in SIGNALS:
-        signal.signal(number, _stop)
-    code = 0
     try:
-        from simlab.cli._app import app
-        from simlab.core.errors import SimlabError
-
-        try:
-            app(prog_name="simlab", auto_envvar_prefix="SIMLAB")
-        except SimlabError as error:
-            print(f"simlab: {error}", file=sys.stderr)
-            code = error.exit_code
-    except Stopped as stop:
-        name = signal.Signals(stop.number).name
-        print(f"simlab: stopped by {name}; what was committed is kept", file=sys.stderr)
+        stopping.install()
+        code = _call()
+    except stopping.Stopped as stop:
+        stopping.acknowledge()
+        _say(f"stopped by {signal.Signals(stop.number).name}; what was committed is kept")
         code = 128 + stop.number
     sys.exit(code)
+
+
+def _call() -> int:
+    # A closed standard stream is None in Python, and printing to None prints to standard output.
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+
+    import click
+
+    from simlab.cli._app import app
+    from simlab.core.errors import SimlabError
+
+    try:
+        code = app.main(prog_name="simlab", auto_envvar_prefix="SIMLAB", standalone_mode=False)
+        sys.stdout.flush()
+        return int(code or 0)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "simlab"
+        _say(f"{error.format_message()} (see `{command} --help`)")
+        return error.exit_code
+    except SimlabError as error:
+        _say(str(error))
+        return error.exit_code
+    except BrokenPipeError:
+        # Whoever read our output has left; Python must not try to flush it again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    except OSError as error:
+        _say(f"{error.filename or 'system'}: {error.strerror or error}")
+        return 1
+
+
+def _say(line: str) -> None:
+    """One line on standard error, whatever is in it."""
+    print("simlab: " + line.replace("\n", "\\n"), file=sys.stderr)

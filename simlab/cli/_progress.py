@@ -46,9 +46,9 @@ class Display:
             from rich.progress import BarColumn, Progress, TextColumn
 
             self.bar = Progress(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=30),
-                TextColumn("{task.fields[text]}"),
+                TextColumn("{task.fields[text]}", markup=False),
                 console=Console(stderr=True),
                 transient=True,
             )
@@ -63,7 +63,7 @@ class Display:
 
     def say(self, line: str) -> None:
         if self.bar is not None:
-            self.bar.console.print(line, highlight=False)
+            self.bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
         elif not self.quiet:
             print(line, file=sys.stderr, flush=True)
 
@@ -75,7 +75,7 @@ class Display:
             self.say("; ".join([_points(shot), *(f"{r.label}: {_steps(r)}" for r in shot.running)]))
 
     def _draw(self, shot: Snapshot) -> None:
-        rows = [("points", shot.done + shot.failed, shot.points, _points(shot))]
+        rows: list[tuple[str, float, float, str]] = [("points", shot.done + shot.failed, shot.points, _points(shot))]
         rows += [(running.label, running.done, running.total, _steps(running)) for running in shot.running]
         while len(self.tasks) < len(rows):
             self.tasks.append(self.bar.add_task("", text=""))

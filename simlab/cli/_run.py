@@ -93,12 +93,13 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
     run = RunDirectory(directory)
     spec = run.read_spec()
     index = run.index(spec)
+    index.check_rows(spec.sweep.points)
     counts = {s.name.lower(): int((index.status(spec.sweep.points) == s).sum()) for s in Status}
     failures = [
         {"point": point, "at": spec.sweep.label(point), "error": error, "traceback": trace}
         for point, (_, error, trace) in sorted(index.failed.items())
     ]
-    found = {
+    found: dict[str, Any] = {
         "directory": str(directory),
         "experiment": spec.header.kind,
         "seed": spec.seed,
@@ -134,11 +135,12 @@ def collate(directory: Path, quiet: bool) -> None:
     Example:
       simlab collate out/quickstart
     """
-    from simlab.lab.directory import RunDirectory
-    from simlab.lab.run import collate_run
+    from simlab.cli._progress import Display
+    from simlab.lab.run import collate_only
 
-    run = RunDirectory(directory)
-    click.echo(str(collate_run(run, run.read_spec())))
+    with Display(quiet) as display:
+        path = collate_only(directory, progress=display)
+    click.echo(str(path))
 
 
 def _go(
@@ -199,7 +201,7 @@ def _figure_of(spec: Spec) -> Any:
     if spec.figure is None:
         return None
     from simlab import figures
-    from simlab.lab.run import merged_outputs
+    from simlab.lab.results import merged_outputs
 
     return figures.choose(spec.figure, merged_outputs(spec))
 

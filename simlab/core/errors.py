@@ -30,7 +30,7 @@ def one_of(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str], cutoff: float = 0.5) -> str:
     """`; did you mean "width"?`, or nothing when no name is near."""
-    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name, list(names), n=1, cutoff=cutoff)
     return f'; did you mean "{close[0]}"?' if close else ""

@@ -16,6 +16,7 @@ or ``~/.cache/simlab``, the system's directory for temporary files; if none can,
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -47,7 +48,8 @@ def _candidates() -> Iterator[Path]:
         yield Path(given)
     if home := os.environ.get("XDG_CACHE_HOME"):
         yield Path(home) / "simlab"
-    yield Path("~/.cache/simlab").expanduser()
+    with contextlib.suppress(RuntimeError):  # a user without a home
+        yield Path("~/.cache/simlab").expanduser()
     yield Path(tempfile.gettempdir()) / f"simlab-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
 
 
@@ -74,8 +76,11 @@ def _serialise(cache: Any, lock: FileLock) -> None:
     def locked(method: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(method)
         def call(*args: Any) -> Any:
-            with lock:
-                return method(*args)
+            try:
+                with lock:
+                    return method(*args)
+            except OSError:  # a full disk: compiled all the same, only not kept
+                return None
 
         return call
 

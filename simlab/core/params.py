@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -23,7 +23,12 @@ from simlab.core.errors import BadInput, nearest, one_of
 
 
 class Params(BaseModel):
-    """Frozen, strict (no silent conversion), no unknown keys, no NaN or infinity."""
+    """Frozen, strict (no silent conversion), no unknown keys, no NaN or infinity, integers of 64 bits.
+
+    `wide` names the fields whose integers may be longer.
+    """
+
+    wide: ClassVar[tuple[str, ...]] = ()
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -66,9 +71,14 @@ def parse(cls: type[P], table: Mapping[str, Any], at: str = "", *, choices_at: s
     choices_at = at if choices_at is None else choices_at
     rooms = rooms_of(cls)
     values = dict(table)
+    for name, value in values.items():
+        if type(value) is int and abs(value) >= 1 << 63 and name not in cls.wide:
+            raise BadInput(f"{join(at, name)} = {value}: must fit into 64 bits")
     for name, room in rooms.items():
         if name in values:
-            values[name] = _choose(room, values[name], join(choices_at, name))
+            several = get_origin(cls.model_fields[name].annotation) is tuple
+            given = [values[name]] if several and isinstance(values[name], str) else values[name]
+            values[name] = choose(room, given, join(choices_at, name))
     try:
         return cls.model_validate(values)
     except ValidationError as error:
@@ -90,11 +100,12 @@ def join(at: str, name: str) -> str:
     return f"{at}.{name}" if at else name
 
 
-def _choose(room: str, value: Any, key: str) -> Any:
+def choose(room: str, value: Any, key: str) -> Any:
+    """The `Params` of the kind that a table, or a bare name, asks for; a tuple of them for a list."""
     if isinstance(value, Params):
         return value
     if isinstance(value, list | tuple):
-        return tuple(_choose(room, item, f"{key}[{i}]") for i, item in enumerate(value))
+        return tuple(choose(room, item, f"{key}[{i}]") for i, item in enumerate(value))
     table = {"kind": value} if isinstance(value, str) else value
     if not isinstance(table, Mapping):
         raise BadInput(f'{key} = {value!r}: must be a table with "kind", one of {one_of(lookup.kinds(room))}')
@@ -112,12 +123,12 @@ def _first_error(cls: type[Params], error: ValidationError, at: str, choices_at:
     # An unknown key first: "missing" is often its consequence (a misspelt name).
     first = min(errors, key=lambda e: e["type"] != "extra_forbidden")
     loc = [str(part) for part in first["loc"]]
-    key = ".".join(filter(None, [choices_at if loc and loc[0] in rooms else at, *loc]))
+    key = ".".join(filter(None, [choices_at if loc[0] in rooms else at, *loc])) if loc else ""
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     value = "" if not loc or first["type"] == "missing" else f" = {first['input']!r}"
     match first["type"]:
         case "extra_forbidden":
-            known = list(cls.model_fields)
+            known = [name for name in cls.model_fields if choices_at == at or name not in rooms]
             says = f"unknown key{nearest(loc[-1], known)} (allowed: {one_of(known)})"
         case "missing" if loc[0] in rooms:
             says = f"missing: give a [{key}] table with kind, one of {one_of(lookup.kinds(rooms[loc[0]]))}"

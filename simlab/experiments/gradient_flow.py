@@ -44,7 +44,7 @@ class Params(Base):
     def _distinct_outputs(self) -> Params:
         names = [name for o in self.observables for name in module_of(o).outputs(o)]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"experiment.observables: {twice[0]} is recorded by two of them; name each once")
+            raise ValueError(f"observables: {twice[0]} is recorded by two of them; name each once")
         return self
 
 
@@ -125,7 +125,7 @@ def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]
         if time.monotonic() >= deadline:
             break
     if finished(params, state):
-        once |= {"step_size": np.float64(work.step), "diverged": np.int8(state["diverged"])}
+        once |= {"step_size": np.asarray(work.step), "diverged": np.asarray(state["diverged"])}
     return {**{name: np.array(values, declared[name].dtype) for name, values in rows.items()}, **once}
 
 
@@ -176,6 +176,8 @@ def _record(
                 once[name] = np.asarray(value)
     state["recorded"] += 1
     # A divergent descent ends with the row that shows it.
+    with np.errstate(over="ignore", invalid="ignore"):
+        state["diverged"] = bool(state["diverged"] or not np.isfinite(view.train_loss))
     state["finished"] = state["diverged"] or state["recorded"] == len(work.schedule)
 
 

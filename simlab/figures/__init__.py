@@ -10,25 +10,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from simlab.core.params import Params, Room, module_of, parse
+from simlab.core import params
+from simlab.core.params import Params, module_of
+from simlab.record.atomic import committing
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 
 
 def choose(table: Mapping[str, Any], outputs: Mapping[str, Output]) -> Params:
     """The figure that a spec's [figure] table asks for, validated against what the run records."""
-    from typing import Annotated
-
-    from pydantic import create_model
-
-    model = create_model("Choice", __base__=Params, figure=(Annotated[Params, Room("figures")], ...))
-    chosen: Params = parse(model, {"figure": dict(table)}).figure  # type: ignore[attr-defined]
+    chosen: Params = params.choose("figures", table, "figure")
     module_of(chosen).check(chosen, outputs)
     return chosen
 
 
-def save(params: Params, results: Results, path: Path) -> Path:
+def save(chosen: Params, results: Results, path: Path) -> Path:
     """Draw into a PNG file."""
-    figure = module_of(params).draw(params, results)
-    figure.savefig(path, dpi=150)
+    figure = module_of(chosen).draw(chosen, results)
+    with committing(path) as temporary:
+        figure.savefig(temporary, dpi=150, format="png")
     return path

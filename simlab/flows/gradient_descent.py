@@ -7,15 +7,18 @@ for η < 2/λ_max, "the edge".
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numba import boolean, float64, int64, types
+from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.core.jit import jit
 from simlab.core.params import Params as Base
 from simlab.networks._signature import GRADIENT
+
+Floats = NDArray[np.float64]
 
 
 class Params(Base):
@@ -34,7 +37,18 @@ DESCENT = types.Tuple((int64, boolean))(
 
 
 @jit(signatures=[DESCENT])
-def descend(gradient, theta, X, y, sizes, scale, step, steps, grad, scratch):  # type: ignore[no-untyped-def]
+def descend(
+    gradient: Any,
+    theta: Floats,
+    X: Floats,
+    y: Floats,
+    sizes: NDArray[np.int64],
+    scale: float,
+    step: float,
+    steps: int,
+    grad: Floats,
+    scratch: Floats,
+) -> tuple[int, bool]:
     """Make up to `steps` steps in place; returns how many, and whether the loss was no longer finite."""
     for done in range(steps):
         loss = gradient(theta, X, y, sizes, scale, grad, scratch)

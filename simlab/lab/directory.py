@@ -15,7 +15,7 @@ from simlab.record.atomic import committing, fsync_directory
 from simlab.record.index import Index
 
 HEAD = "# Resolved by simlab; the run's segments belong to this text. sha256 {hash}\n"
-OWN = ("spec.toml", "segments", "results.h5", "figure.png", ".lock")
+OWN = ("spec.toml", "segments", "results.h5", "figure.png", ".lock", ".collate")
 
 
 class RunDirectory:
@@ -27,6 +27,7 @@ class RunDirectory:
         self.segments = self.path / "segments"
         self.results = self.path / "results.h5"
         self.figure = self.path / "figure.png"
+        self.collate_lock = self.path / ".collate"
 
     @property
     def exists(self) -> bool:
@@ -34,13 +35,19 @@ class RunDirectory:
 
     def read_spec(self) -> Spec:
         """The spec of the run; an edited one is refused, as its segments would no longer belong to it."""
-        if not self.exists:
-            raise BadInput(f"{self.path}: not a run directory (no spec.toml)")
-        spec = resolve(read_tables(self.spec_path))
-        found = re.search(r"sha256 ([0-9a-f]{64})", self.spec_path.read_text().partition("\n")[0])
-        if not found or found[1] != spec.hash:
-            raise BadInput(f"{self.spec_path}: was edited after the run began; restore it, or run into a new directory")
+        with self.usable():
+            if not self.exists:
+                raise BadInput(f"{self.path}: not a run directory (no spec.toml)")
+            spec = resolve(read_tables(self.spec_path))
+            if self._written_hash() != spec.hash:
+                raise BadInput(
+                    f"{self.spec_path}: not as simlab wrote it (edited?); restore it, or run into a new directory"
+                )
         return spec
+
+    def _written_hash(self) -> str | None:
+        found = re.search(r"sha256 ([0-9a-f]{64})", self.spec_path.read_text(encoding="utf-8").partition("\n")[0])
+        return found[1] if found else None
 
     def index(self, spec: Spec) -> Index:
         return Index.read(self.segments, spec.hash)
@@ -49,25 +56,41 @@ class RunDirectory:
         """Refuse a directory that holds something else, before anything is written."""
         if self.path.exists() and not self.path.is_dir():
             raise BadInput(f"{self.path}: is a file; give a directory")
-        foreign = sorted(p.name for p in self.path.iterdir() if p.name not in OWN) if self.path.exists() else []
+        held = sorted(p.name for p in self.path.iterdir()) if self.path.exists() else []
+        foreign = [name for name in held if name not in OWN and not name.endswith(".tmp")]
         if not self.exists and foreign:
             raise BadInput(f"{self.path}: not empty and not a run directory (holds {foreign[0]}); give a new one")
-        if self.exists and not overwrite:
+        if self.exists and self._written_hash() is None:
+            raise BadInput(f"{self.spec_path}: not written by simlab, and not overwritten; give another directory")
+        if overwrite:
+            Index.files(self.segments)  # what is not ours is not deleted
+            return
+        if self.exists:
             changed = differences(self.read_spec(), spec)
             if changed:
                 shown = "; ".join(changed[:3]) + (f"; and {len(changed) - 3} more" if len(changed) > 3 else "")
                 raise BadInput(
                     f"{self.path}: holds a run of another spec ({shown}); use a new directory or --overwrite"
                 )
+        self.index(spec)
+
+    @contextlib.contextmanager
+    def usable(self) -> Iterator[None]:
+        """Where the system refuses the directory, say so in one line."""
+        try:
+            yield
+        except OSError as error:
+            raise BadInput(f"{self.path}: cannot be used as a run directory: {error.strerror or error}") from error
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the directory, or say that another process does."""
         lock = FileLock(self.path / ".lock")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise BadInput(f"{self.path}: in use by another simlab process") from None
+        with self.usable():
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                raise BadInput(f"{self.path}: in use by another simlab process") from None
         try:
             yield
         finally:
@@ -75,30 +98,36 @@ class RunDirectory:
 
     def in_use(self) -> bool:
         """Whether a process holds the directory now."""
-        if not (self.path / ".lock").exists():
-            return False
         try:
-            with self.lock():
+            if not (self.path / ".lock").exists():
                 return False
-        except BadInput:
+            with FileLock(self.path / ".lock", timeout=0):
+                return False
+        except Timeout:
             return True
+        except OSError:  # a directory that cannot be written is not being written
+            return False
 
     def begin(self, spec: Spec, overwrite: bool) -> None:
         """Make the directory ready (the lock is held): old results gone if asked, the spec in place."""
         if overwrite:
-            for path in [self.results, self.figure, *self._segment_files()]:
+            for path in [self.results, self.figure, *Index.files(self.segments)]:
                 path.unlink(missing_ok=True)
         self.segments.mkdir(exist_ok=True)
         text = HEAD.format(hash=spec.hash) + spec.text
-        if not self.exists or self.spec_path.read_text() != text:
+        if not self.exists or self.spec_path.read_text(encoding="utf-8") != text:
             with committing(self.spec_path) as temporary:
-                temporary.write_text(text)
+                temporary.write_text(text, encoding="utf-8")
         fsync_directory(self.path)
 
     def tidy(self) -> None:
-        """Remove what a killed process left half-written (the lock is held)."""
-        for path in [*self.path.glob("*.tmp"), *self.segments.glob("*.tmp")]:
+        """Remove what a killed process left half-written in segments/ (the lock is held)."""
+        for path in self.segments.glob("*.tmp"):
             path.unlink(missing_ok=True)
+        self.tidy_results()
 
-    def _segment_files(self) -> list[Path]:
-        return list(self.segments.glob("*.h5")) + list(self.segments.glob("*.tmp"))
+    def tidy_results(self) -> None:
+        """Remove half-written results, unless somebody is writing them."""
+        with contextlib.suppress(Timeout, OSError), FileLock(self.collate_lock, timeout=0):
+            for path in self.path.glob("*.tmp"):
+                path.unlink(missing_ok=True)

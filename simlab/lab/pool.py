@@ -1,8 +1,9 @@
 """The parent's side of a run: spawns workers, hands out points, replaces workers that die, tells how far it is.
 
-Workers are separate processes in sessions of their own (`python -m simlab.lab.worker`), never forks: fork after OpenMP
-kills the child, and ctrl-C must reach the parent only. A point counts as done when the segment with it is committed;
-what a dead worker had not committed is handed out again. A point at which MOST_DEATHS workers died is failed.
+Workers are separate processes in sessions of their own (`simlab.lab.worker`), never forks: fork after OpenMP kills
+the child, and ctrl-C must reach the parent only. The parent writes no HDF5: a signal may raise in it at any instant.
+A point counts as done when the segment with it is committed; what a dead worker had not committed is handed out
+again. A point at which MOST_DEATHS workers died is failed.
 """
 
 from __future__ import annotations
@@ -21,16 +22,26 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from simlab.core.errors import SimlabError, WriteFailed
+from simlab.core import stopping
+from simlab.core.errors import BadInput, SimlabError, WriteFailed
+from simlab.core.jit import PACKAGE
 from simlab.lab.directory import RunDirectory
 from simlab.lab.spec import Spec
 from simlab.record.index import Index
-from simlab.record.writer import Writer
+from simlab.record.writer import MERGE_AT
 
 MOST_DEATHS = 3
 GRACE_SECONDS = 1.5
 AHEAD_SECONDS = 0.5  # work handed out ahead of time, so that short points do not wait for the parent
 SNAPSHOT_SECONDS = 0.2
+# This very package, after the standard library and before whatever else is installed.
+BOOT = """
+import sys
+places = [i for i, path in enumerate(sys.path) if path.endswith("site-packages")]
+sys.path.insert(min(places, default=len(sys.path)), sys.argv[1])
+from simlab.lab.worker import main
+main()
+"""
 
 
 @dataclass
@@ -87,20 +98,24 @@ class Pool:
         run: RunDirectory,
         spec: Spec,
         index: Index,
-        writer: Writer,
         workers: int,
         commit_seconds: float,
         order: Iterable[int],
         progress: Callable[[Snapshot], None],
+        *,
+        merge: bool = True,
     ) -> None:
-        self.run, self.spec, self.index, self.writer = run, spec, index, writer
+        self.run, self.spec, self.index = run, spec, index
         self.commit_seconds, self.progress = commit_seconds, progress
         self.wanted = workers
         self.workers: list[_Worker] = []
         self.inbox: queue.SimpleQueue[tuple[_Worker, dict[str, Any] | None]] = queue.SimpleQueue()
         self.todo: deque[int] = deque(order)
+        self.merging = merge and len(index.segments) >= MERGE_AT
+        self.collated = False
         self.deaths: dict[int, int] = {}
         self.barren = 0  # deaths since anything was committed
+        self.fatal: list[tuple[int, int, str]] = []  # points at which too many died, to be recorded
         self.attempts = {point: failure[0] + 1 for point, failure in index.failed.items()}
         self.failed: dict[int, str] = {}
         self.finished = len(index.finished)
@@ -108,9 +123,9 @@ class Pool:
         self.finished_before = self.finished
 
     def work(self) -> dict[int, str]:
-        """Compute every point of the order; returns the failed ones with their errors."""
+        """Compute every point of the order, then collate; returns the failed points with their errors."""
         try:
-            while self.todo or self.workers:
+            while self.workers or not self.collated:
                 self._hire()
                 self._show()
                 with contextlib.suppress(queue.Empty):
@@ -118,15 +133,19 @@ class Pool:
                     while True:
                         self._handle(*self.inbox.get_nowait())
         except BaseException:
+            stopping.acknowledge()
             self.stop()
             raise
         self._show(force=True)
         return self.failed
 
     def stop(self) -> None:
-        """Let the workers commit for GRACE_SECONDS, then end them."""
+        """Let the workers commit for GRACE_SECONDS, then end them; one that still starts up has nothing to commit."""
         for worker in self.workers:
-            worker.send(stop=True)
+            if worker.ready:
+                worker.send(stop=True)
+            else:
+                worker.process.kill()
         deadline = time.monotonic() + GRACE_SECONDS
         for worker in self.workers:
             try:
@@ -137,16 +156,19 @@ class Pool:
         self.workers = []
 
     def _hire(self) -> None:
-        while len(self.workers) < min(self.wanted, len(self.todo) + sum(bool(w.assigned) for w in self.workers)):
-            if not self.todo:
-                return
+        """As many workers as there is work for: one while old segments are merged, or for what comes at the end."""
+        busy = sum(bool(worker.assigned) for worker in self.workers)
+        useful = 1 if self.merging or not (self.todo or busy) else min(self.wanted, len(self.todo) + busy)
+        needed = self.merging or self.todo or self.fatal or not (self.workers or self.collated)
+        while needed and len(self.workers) < useful:
             self._spawn()
 
     def _spawn(self) -> None:
         threads = str(self.spec.threads)
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
         process = subprocess.Popen(
-            [sys.executable, "-m", "simlab.lab.worker"],
+            # -P: no file of the current directory may stand in for a module.
+            [sys.executable, "-P", "-c", BOOT, str(PACKAGE.parent)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -156,6 +178,8 @@ class Pool:
         worker = _Worker(process, time.monotonic())
         self.workers.append(worker)
         worker.send(directory=str(self.run.path.resolve()), commit_seconds=self.commit_seconds)
+        if self.merging:
+            worker.send(merge=True)
         self._assign(worker)
         threading.Thread(target=self._listen, args=(worker,), daemon=True).start()
 
@@ -167,7 +191,16 @@ class Pool:
         self.inbox.put((worker, None))
 
     def _assign(self, worker: _Worker) -> None:
-        """Keep about AHEAD_SECONDS of work with the worker, and never more than its fair share of what is left."""
+        """Keep about AHEAD_SECONDS of work with the worker, and never more than its fair share of what is left.
+
+        Who finds nothing to do is let go; the last one collates, once all others are gone and so all is committed.
+        """
+        if self.merging or worker.ending:
+            return
+        if self.fatal:
+            worker.assigned.extend(point for point, _, _ in self.fatal)
+            worker.send(fail=self.fatal)
+            self.fatal = []
         rate = worker.count / max(time.monotonic() - worker.began, 1e-3)
         fair = -(-len(self.todo) // (2 * self.wanted))
         ahead = max(1, min(int(rate * AHEAD_SECONDS), fair))
@@ -175,14 +208,22 @@ class Pool:
         while self.todo and len(worker.assigned) < ahead:
             point = self.todo.popleft()
             checkpoint = self.index.checkpoints.get(point)
-            attempt = self.attempts.get(point, checkpoint.attempt if checkpoint else 0)
-            batch.append((point, checkpoint.segment.path.name if checkpoint else None, attempt))
+            batch.append((point, checkpoint.segment.path.name if checkpoint else None, self._attempt(point)))
             worker.assigned.append(point)
         if batch:
             worker.send(points=batch)
-        elif not worker.assigned and not self.todo and not worker.ending:
+        if worker.assigned or self.todo:
+            return
+        last = all(other.ending for other in self.workers if other is not worker)
+        if not last or len(self.workers) == 1:
             worker.ending = True
+            if last and not self.collated:
+                worker.send(collate=True)
             worker.send(end=True)
+
+    def _attempt(self, point: int) -> int:
+        checkpoint = self.index.checkpoints.get(point)
+        return self.attempts.get(point, checkpoint.attempt if checkpoint else 0)
 
     def _handle(self, worker: _Worker, message: dict[str, Any] | None) -> None:
         if message is None:
@@ -196,6 +237,8 @@ class Pool:
                 f"{message['cannot_write']}; what was committed is kept; make room, then `simlab resume"
                 f" {self.run.path}`"
             )
+        if "refused" in message:
+            raise BadInput(message["refused"])
         for point in message.get("done", ()):
             worker.assigned.remove(point)
             worker.computed.add(point)
@@ -214,6 +257,11 @@ class Pool:
             if worker.at is None or worker.at[0] != point:
                 worker.first_at = (now, done)
             worker.at = (point, done, total)
+        if "merged" in message:
+            self.merging = False
+            self.index = self.run.index(self.spec)
+        if "collated" in message:
+            self.collated = True
         self._assign(worker)
 
     def _bury(self, worker: _Worker) -> None:
@@ -221,22 +269,25 @@ class Pool:
         code = worker.close()
         self.workers.remove(worker)
         lost = [*sorted(worker.computed), *worker.assigned]
-        if not lost:
-            return
-        if not worker.ready:
+        if code or lost:
+            self._mourn(worker, code, lost)
+        for other in self.workers:
+            self._assign(other)
+
+    def _mourn(self, worker: _Worker, code: int, lost: list[int]) -> None:
+        """Hand out again what a dead worker had not committed; give up on a point that keeps killing workers."""
+        if not worker.ready and code > 0:
             raise SimlabError(f"a worker could not start ({_cause(code)})")
         self.barren += 1
         if self.barren > 2 * MOST_DEATHS * self.wanted:
             raise SimlabError(f"workers die before anything is committed ({_cause(code)})")
-        if worker.assigned:
+        if worker.ready and worker.assigned:
             suspect = worker.assigned[0]
             self.deaths[suspect] = self.deaths.get(suspect, 0) + 1
             if self.deaths[suspect] >= MOST_DEATHS:
                 lost.remove(suspect)
                 error = f"{MOST_DEATHS} workers died at this point ({_cause(code)})"
-                self.failed[suspect] = error
-                self.writer.fail(suspect, self.attempts.get(suspect, 0), error, error)
-                self.writer.commit({})
+                self.fatal.append((suspect, self._attempt(suspect), error))
         # It may have committed since the index was read: go on from there.
         self.index = self.run.index(self.spec)
         self.finished = len(self.index.finished)
@@ -261,8 +312,7 @@ class Pool:
         rate = (new + fractions) / elapsed if elapsed > 0 else 0.0
         left = self.spec.sweep.points - computed - len(self.failed) - fractions
         remaining = left / rate if rate > 0 else None
-        snapshot = Snapshot(self.spec.sweep.points, computed, len(self.failed), elapsed, rate, remaining, running)
-        self.progress(snapshot)
+        self.progress(Snapshot(self.spec.sweep.points, computed, len(self.failed), elapsed, rate, remaining, running))
 
 
 def _cause(code: int) -> str:

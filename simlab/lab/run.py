@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -19,11 +19,8 @@ from simlab.lab import spec as specs
 from simlab.lab.directory import RunDirectory
 from simlab.lab.pool import Pool, Snapshot
 from simlab.lab.spec import Spec
-from simlab.record.collate import collate
 from simlab.record.index import Index
 from simlab.record.provenance import provenance
-from simlab.record.schema import Output
-from simlab.record.writer import Writer
 
 COMMIT_SECONDS = 30.0
 
@@ -40,12 +37,10 @@ class Outcome:
 def load_for(directory: str | Path, path: str | Path, settings: Iterable[str] = ()) -> Spec:
     """The spec of a file for a directory: one that leaves the seed open goes on with the directory's."""
     run = RunDirectory(directory)
-    seed = None
-    if run.exists:
-        try:
-            seed = run.read_spec().seed
-        except BadInput:  # said properly when the directory is checked
-            seed = None
+    try:
+        seed = run.read_spec().seed
+    except BadInput:  # none there, or said properly when the directory is checked
+        seed = None
     return specs.load(path, settings, seed=seed)
 
 
@@ -73,29 +68,30 @@ def run_spec(
     if not isinstance(spec, Spec):
         spec = load_for(directory, spec, settings)
     run = RunDirectory(directory)
-    run.check(spec, overwrite)
-    run.path.mkdir(parents=True, exist_ok=True)
-    with run.lock():
+    with run.usable():
         run.check(spec, overwrite)
-        run.begin(spec, overwrite)
-        run.tidy()
+        run.path.mkdir(parents=True, exist_ok=True)
+    with run.lock():
+        with run.usable():
+            run.check(spec, overwrite)
+            run.begin(spec, overwrite)
+            run.tidy()
         index = _take_over(run, spec, say)
         points = [p for p in range(spec.sweep.points) if p not in index.finished]
         say(f"{run.path}: {len(points)} of {spec.sweep.points} points of {spec.header.kind} to do, seed {spec.seed}")
         if order == "shuffled":
             random.Random(spec.seed).shuffle(points)
         points.sort(key=lambda point: point not in index.checkpoints)
-        writer = Writer(run.segments, spec.hash, provenance())
-        failed = Pool(
-            run, spec, index, writer, workers or default_workers(spec), commit_seconds, points, progress
-        ).work()
-        run.tidy()
-        collate_run(run, spec)
+        pool = Pool(run, spec, index, workers or default_workers(spec), commit_seconds, points, progress)
+        try:
+            failed = pool.work()
+        finally:
+            run.tidy()
     return Outcome(run.results, spec.sweep.points, failed)
 
 
 def _take_over(run: RunDirectory, spec: Spec, say: Callable[[str], None]) -> Index:
-    """The index of what earlier processes committed, their files merged, their remains removed."""
+    """The index of what earlier processes committed, complete, the remains of their merges removed."""
     index = run.index(spec)
     index.check_rows(spec.sweep.points)
     for path in index.replaced:
@@ -103,39 +99,17 @@ def _take_over(run: RunDirectory, spec: Spec, say: Callable[[str], None]) -> Ind
     now = json.dumps(provenance(), sort_keys=True)
     if any(before != now for before in index.provenance()):
         say("this run was begun with other versions, sources or machine: its numbers may differ in the last digits")
-    Writer(run.segments, spec.hash, provenance()).adopt(index.segments)
     return run.index(spec)
 
 
-def merged_outputs(spec: Spec) -> dict[str, Output]:
-    """Every name that any point records."""
-    outputs: dict[str, Output] = {}
-    for point in spec.sweep.representatives(specs.VALIDATED_POINTS):
-        for name, output in spec.experiment.outputs(spec.params(point)).items():
-            known = outputs.setdefault(name, output)
-            if (known.dims, known.dtype) != (output.dims, output.dtype):
-                raise BadInput(
-                    f"{name}: recorded with dimensions {known.dims} at one point and {output.dims} at another"
-                )
-    return outputs
-
-
-def collate_run(run: RunDirectory, spec: Spec) -> Path:
-    """Write results.h5 from what is committed; unfinished points stand as far as they got."""
-    index = run.index(spec)
-    made_by = [json.loads(text) for text in index.provenance()] or [provenance()]
-    attributes: dict[str, Any] = {
-        "spec": spec.text,
-        "spec_hash": spec.hash,
-        "experiment": spec.header.kind,
-        "seed": spec.seed if spec.seed < 1 << 63 else str(spec.seed),
-        "threads": spec.threads,
-        "versions": json.dumps(made_by[0]["versions"], sort_keys=True),
-        "git_commit": made_by[0]["git_commit"],
-        "machine": json.dumps(made_by[0]["machine"], sort_keys=True),
-        "provenance": json.dumps(made_by, sort_keys=True),
-    }
-    collate(run.results, index, spec.sweep.dimensions, merged_outputs(spec), attributes)
+def collate_only(directory: str | Path, progress: Callable[[Snapshot], None] = lambda snapshot: None) -> Path:
+    """Write results.h5 from what is committed so far, also beside a running sweep."""
+    run = RunDirectory(directory)
+    spec = run.read_spec()
+    try:
+        Pool(run, spec, run.index(spec), 1, COMMIT_SECONDS, (), progress, merge=False).work()
+    finally:
+        run.tidy_results()
     return run.results
 
 

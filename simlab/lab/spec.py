@@ -27,7 +27,7 @@ from pydantic import Field
 from simlab.core import lookup
 from simlab.core.errors import BadInput, nearest, one_of
 from simlab.core.params import Params, dump, parse, rooms_of
-from simlab.lab.sweep import Sweep
+from simlab.lab.sweep import Sweep, flat
 
 Tables = dict[str, Any]
 VALIDATED_POINTS = 10_000  # combinations checked before a run begins; each axis value is checked whatever the number
@@ -35,6 +35,8 @@ VALIDATED_POINTS = 10_000  # combinations checked before a run begins; each axis
 
 class Header(Params):
     """The keys of [experiment] that belong to the engine; the others are the experiment's own."""
+
+    wide = ("seed",)
 
     kind: str
     seed: int | None = Field(None, ge=0, lt=1 << 128)
@@ -91,14 +93,22 @@ def read_tables(path: str | Path) -> Tables:
     """A TOML file as tables; a missing file or a syntax error is one line that says where."""
     path = Path(path)
     try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
+        return parse_toml(path.read_bytes().decode())
     except FileNotFoundError:
         raise BadInput(f"{path}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path}: cannot be read: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path}: TOML syntax error: {error}") from None
+
+
+def parse_toml(text: str) -> Tables:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except (ValueError, RecursionError) as error:  # a number of 5000 digits, lists 1000 deep
+        raise BadInput(f"TOML too large to read: {error}") from None
 
 
 def override(tables: Tables, settings: Iterable[str]) -> Tables:
@@ -111,12 +121,12 @@ def override(tables: Tables, settings: Iterable[str]) -> Tables:
         if not (equals and table and rest):
             raise BadInput(f"--set {setting!r}: must be key=value with a dotted key, such as network.width=100")
         try:
-            value = tomllib.loads(f"value = {text}")["value"]
+            value = parse_toml(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             value = text.strip()
         # An axis keeps its dots: sweep.network.width names the axis "network.width".
         parts = [table, rest] if table == "sweep" else key.split(".")
-        if key in tables.get("sweep", {}):
+        if isinstance(tables.get("sweep"), dict) and key in flat(tables["sweep"]):
             raise BadInput(f"--set {setting}: {key} is an axis of the sweep; set sweep.{key}=[…] instead")
         _assign(tables, parts, value, f"--set {setting}")
     return tables
@@ -148,9 +158,14 @@ def resolve(tables: Mapping[str, Any], *, seed: int | None = None) -> Spec:
         raise BadInput(f"experiment.kind: missing (allowed: {one_of(lookup.kinds('experiments'))})")
     header = parse(Header, {k: v for k, v in table.items() if k in Header.model_fields}, "experiment")
     experiment = lookup.get("experiments", header.kind, "experiment.kind")
-    _check_tables(experiment, given)
     sweep = Sweep.parse(sweep_table)
-    first = _parse_point(experiment, given, sweep.values(0))
+    for key in sweep.keys:
+        if key.removeprefix("experiment.") in Header.model_fields:
+            raise BadInput(f"sweep.{key}: cannot be swept (repetitions: seeds = 10)")
+    values = sweep.values(0)
+    first = _parse_point(experiment, given, values)
+    # What the sweep overrides must be right as well: somebody meant it.
+    _parse_point(experiment, given, {key: value for key, value in values.items() if not _has(given, key)})
     drawn = header.seed if header.seed is not None else seed if seed is not None else secrets.randbits(32)
     resolved = _write_out(given, first, sweep)
     resolved["experiment"] |= {"seed": drawn, "threads": header.threads}
@@ -182,21 +197,28 @@ def differences(old: Spec, new: Spec) -> list[str]:
         return found
 
     a, b = flat(old), flat(new)
-    show = lambda value: "absent" if value is None else str(value)  # noqa: E731
-    return [f"{key}: {show(a.get(key))} → {show(b.get(key))}" for key in {**a, **b} if a.get(key) != b.get(key)]
+    both = {key: (a.get(key, "absent"), b.get(key, "absent")) for key in {**a, **b}}
+    return [f"{key}: {before} → {after}" for key, (before, after) in both.items() if before != after]
 
 
 def _parse_point(experiment: ModuleType, tables: Mapping[str, Any], values: Mapping[str, Any]) -> Params:
-    tables = deepcopy(dict(tables)) if values else dict(tables)
+    point = deepcopy(dict(tables))
     for key, value in values.items():
-        if "." not in key:
-            raise BadInput(f"sweep.{key}: an axis is a dotted key of the spec, such as network.width")
-        _assign(tables, key.split("."), value, f"sweep.{key}")
-    own = {k: v for k, v in tables["experiment"].items() if k not in Header.model_fields}
-    chosen = {k: v for k, v in tables.items() if k != "experiment"}
-    _check_tables(experiment, tables)
+        _assign(point, key.split("."), value, f"sweep.{key}")
+    own = {k: v for k, v in point["experiment"].items() if k not in Header.model_fields}
+    chosen = {k: v for k, v in point.items() if k != "experiment"}
+    _check_tables(experiment, point)
     params: Params = parse(experiment.Params, {**own, **chosen}, "experiment", choices_at="")
     return params
+
+
+def _has(tables: Mapping[str, Any], key: str) -> bool:
+    here: Any = tables
+    for part in key.split("."):
+        if not isinstance(here, Mapping) or part not in here:
+            return False
+        here = here[part]
+    return True
 
 
 def _check_tables(experiment: ModuleType, tables: Mapping[str, Any]) -> None:
@@ -206,6 +228,9 @@ def _check_tables(experiment: ModuleType, tables: Mapping[str, Any]) -> None:
     for name in tables:
         if name not in known:
             raise BadInput(f"[{name}]: unknown table{nearest(name, known)} (allowed: {one_of(known)})")
+    for name in tables["experiment"]:
+        if name in rooms:
+            raise BadInput(f"experiment.{name}: unknown key; give it as a table of its own, [{name}]")
 
 
 def _write_out(given: Tables, first: Params, sweep: Sweep) -> Tables:

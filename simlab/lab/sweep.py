@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from simlab.core.errors import BadInput, one_of
+from simlab.core.errors import BadInput, nearest, one_of
 from simlab.core.rng import Streams
 from simlab.record.collate import Dimension
 
@@ -48,15 +48,16 @@ class Sweep:
             return cls({}, (), None, ())
         if not table:
             raise BadInput('[sweep]: empty; give an axis such as "network.width" = [50, 100] or leave the table out')
-        axes = {key: _values(key, value) for key, value in _flat(table).items() if key not in WORDS}
+        axes = {key: _values(key, value) for key, value in flat(table).items() if key not in WORDS}
         seeds = table.get("seeds")
-        if seeds is not None and (type(seeds) is not int or seeds < 1):
-            raise BadInput(f"sweep.seeds = {seeds!r}: must be a whole number ≥ 1")
+        if seeds is not None and (type(seeds) is not int or not 1 <= seeds <= MOST_POINTS):
+            raise BadInput(f"sweep.seeds = {seeds!r}: must be a whole number from 1 to {MOST_POINTS}")
         zipped = _groups(table.get("zip", []), axes)
         independent = table.get("independent", [])
-        if not isinstance(independent, list) or not all(key in axes for key in independent):
+        if not isinstance(independent, list) or not all(isinstance(key, str) and key in axes for key in independent):
             raise BadInput(f"sweep.independent = {independent!r}: must list axes of this sweep ({one_of(axes)})")
-        groups, seen = [], set()
+        groups: list[tuple[str, ...]] = []
+        seen: set[str] = set()
         for key in axes:
             if key not in seen:
                 group = next((g for g in zipped if key in g), (key,))
@@ -140,17 +141,22 @@ class Sweep:
             yield sum(i * stride for i, stride in zip(index, strides, strict=False))
 
 
-def _flat(table: dict[str, Any], at: str = "") -> dict[str, Any]:
+def flat(table: dict[str, Any], at: str = "") -> dict[str, Any]:
     """Axes written without quotes (network.width = […]) arrive as nested tables: the same key."""
     found: dict[str, Any] = {}
     for name, value in table.items():
         key = f"{at}.{name}" if at else name
         if isinstance(value, dict) and not (len(value) == 1 and next(iter(value)) in GENERATORS):
-            if not value:
-                raise BadInput(f"sweep.{key} = {{}}: must be a list of values or {{ one of {one_of(GENERATORS)} }}")
-            found |= _flat(value, key)
+            like = next((w for w in value if nearest(w, GENERATORS, 0.75)), None)
+            if not value or like:
+                hint = nearest(like, GENERATORS) if like else ""
+                raise BadInput(f"sweep.{key} = {value!r}: must be a list or {{ one of {one_of(GENERATORS)} }}{hint}")
+            inner = flat(value, key)
         else:
-            found[key] = value
+            inner = {key: value}
+        if twice := next((k for k in inner if k in found), None):
+            raise BadInput(f"sweep.{twice}: given twice")
+        found |= inner
     return found
 
 
@@ -167,22 +173,26 @@ def _values(key: str, given: Any) -> list[Any]:
         raise BadInput(f"sweep.{key} = {given!r}: must be a list of values or {{ one of {one_of(GENERATORS)} }}")
     if not given:
         raise BadInput(f"sweep.{key} = []: empty; give at least one value")
-    if len({json.dumps(value, default=str) for value in given}) < len(given):
+    if len({json.dumps(float(v) if type(v) is int and abs(v) < 1 << 53 else v, default=str) for v in given}) < len(
+        given
+    ):
         raise BadInput(f"sweep.{key} = {_short(given)}: a value is there twice")
     return given
 
 
 def _generate(key: str, word: str, numbers: Any) -> list[Any]:
-    real = isinstance(numbers, list) and all(type(n) in (int, float) and math.isfinite(n) for n in numbers)
+    real = isinstance(numbers, list) and all(type(n) in (int, float) and abs(n) < 1e300 for n in numbers)
     if not real or not (len(numbers) == 3 or (word == "range" and 1 <= len(numbers) <= 3)):
         raise BadInput(f"{key} = {{ {word} = {numbers!r} }}: must be three numbers, [first, last, how many]")
     if word == "range":
         if not all(type(n) is int for n in numbers) or (len(numbers) == 3 and numbers[2] == 0):
             raise BadInput(f"{key} = {{ range = {numbers!r} }}: must be whole numbers, [start, stop, step ≠ 0]")
+        if len(range(*numbers)) > MOST_POINTS:
+            raise BadInput(f"{key} = {{ range = {numbers!r} }}: at most {MOST_POINTS} values")
         return list(range(*numbers))
     first, last, count = numbers
-    if type(count) is not int or count < 1:
-        raise BadInput(f"{key} = {{ {word} = {numbers!r} }}: how many must be a whole number ≥ 1")
+    if type(count) is not int or not 1 <= count <= MOST_POINTS:
+        raise BadInput(f"{key} = {{ {word} = {numbers!r} }}: how many must be a whole number from 1 to {MOST_POINTS}")
     if word == "geomspace" and first * last <= 0:
         raise BadInput(f"{key} = {{ geomspace = {numbers!r} }}: both ends must have one sign and not be 0")
     with np.errstate(over="ignore"):
@@ -193,7 +203,9 @@ def _generate(key: str, word: str, numbers: Any) -> list[Any]:
 
 
 def _groups(given: Any, axes: dict[str, list[Any]]) -> list[tuple[str, ...]]:
-    if not isinstance(given, list) or not all(isinstance(g, list) and len(g) > 1 for g in given):
+    if not isinstance(given, list) or not all(
+        isinstance(g, list) and len(g) > 1 and all(isinstance(key, str) for key in g) for g in given
+    ):
         raise BadInput(f'sweep.zip = {given!r}: must be a list of lists of axes, [["flow.step", "flow.alpha"]]')
     seen: set[str] = set()
     for group in given:

@@ -4,9 +4,12 @@ It speaks JSON lines: commands on standard input, reports on the descriptor that
 experiment prints goes to standard error instead). If standard input closes, the parent is gone and the worker ends at
 once. It ignores SIGINT and SIGTERM: the parent decides.
 
-Commands: ``{"points": [[point, segment or null, attempt], …]}``, ``{"end": true}``, ``{"stop": true}``.
+All HDF5 is written here, where no signal handler can raise inside HDF5's calls, never in the parent.
+
+Commands: ``{"points": [[point, segment or null, attempt], …]}``, ``{"fail": [[point, attempt, error], …]}`` (record
+it), ``{"merge": true}`` (what earlier processes left), ``{"collate": true}``, ``{"end": true}``, ``{"stop": true}``.
 Reports: ``ready``, ``done`` (points computed), ``at`` (point, done, total), ``committed`` (points now durable),
-``failed`` (point → error), ``cannot_write``.
+``failed`` (point → error), ``merged``, ``collated``, ``refused`` (bad input) and ``cannot_write``.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -44,7 +49,7 @@ class Worker:
         self.commit_seconds = commit_seconds
         self.channel = channel
         self.stop = threading.Event()
-        self.todo: queue.SimpleQueue[tuple[int, str | None, int] | None] = queue.SimpleQueue()
+        self.todo: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self.began = self.last_commit = self.last_report = time.monotonic()
         self.last_cost = 0.0
         self.done: list[int] = []
@@ -53,8 +58,14 @@ class Worker:
         """The control thread: also while a compiled loop runs."""
         for line in commands:
             command = json.loads(line)
-            for point, segment, attempt in command.get("points", ()):
-                self.todo.put((point, segment, attempt))
+            for task in command.get("points", ()):
+                self.todo.put(partial(self._compute, *task))
+            for point, attempt, error in command.get("fail", ()):
+                self.todo.put(partial(self._fail, point, attempt, error, error))
+            if "merge" in command:
+                self.todo.put(self._merge)
+            if "collate" in command:
+                self.todo.put(self._collate)
             if "end" in command or "stop" in command:
                 if "stop" in command:
                     self.stop.set()
@@ -69,19 +80,21 @@ class Worker:
         self.last_report = time.monotonic()
 
     def work(self) -> None:
-        from simlab.core.errors import WriteFailed
+        from simlab.core.errors import BadInput, WriteFailed
 
         try:
             self.report(ready=True)
             while (task := self._next()) is not None and not self.stop.is_set():
-                self._compute(*task)
+                task()
             self._commit({})
         except Stop:
             pass
         except WriteFailed as error:
             self.report(cannot_write=str(error))
+        except BadInput as error:
+            self.report(refused=str(error))
 
-    def _next(self) -> tuple[int, str | None, int] | None:
+    def _next(self) -> Callable[[], None] | None:
         """The next task; None at the end. Commits while idle for long, reports before waiting."""
         if self.todo.empty():
             self.report()
@@ -100,14 +113,29 @@ class Worker:
         except (Stop, WriteFailed):
             raise
         except Exception as error:
-            self.writer.fail(point, attempt, _one_line(error), traceback.format_exc())
-            self._commit({})
+            self._fail(point, attempt, _one_line(error), traceback.format_exc())
         else:
             self.done.append(point)
             if self._due():
                 self._commit({})
             elif time.monotonic() - self.last_report > REPORT_SECONDS:
                 self.report()
+
+    def _fail(self, point: int, attempt: int, error: str, trace: str) -> None:
+        self.writer.fail(point, attempt, error, trace)
+        self._commit({})
+
+    def _merge(self) -> None:
+        index = self.run.index(self.spec)
+        self.writer.adopt(index.segments)
+        self.report(merged=True)
+
+    def _collate(self) -> None:
+        from simlab.lab.results import collate_run
+
+        self._commit({})
+        collate_run(self.run, self.spec)
+        self.report(collated=True)
 
     def _advance_to_end(self, point: int, segment: str | None, attempt: int) -> None:
         from simlab.record.segments import Checkpoint, Segment
@@ -182,7 +210,9 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     channel = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    job = json.loads(sys.stdin.readline())
+    job = json.loads(sys.stdin.readline() or "{}")
+    if "directory" not in job:  # the parent was stopped before it could say more
+        return
     from threadpoolctl import threadpool_limits
 
     worker = Worker(Path(job["directory"]), job["commit_seconds"], channel)

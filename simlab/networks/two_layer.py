@@ -20,13 +20,15 @@ from simlab.core.jit import jit
 from simlab.core.params import Params as Base
 from simlab.networks._signature import GRADIENT
 
+Floats = NDArray[np.float64]
+
 
 class Params(Base):
     width: int = Field(ge=1, description="number m of neurons")
     scaling: Literal["ntk", "mean_field"] = Field("ntk", description="output scale: 1/√m or 1/m")
 
 
-def initialise(params: Params, dim: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
     """θ : (m + m d,)"""
     return rng.standard_normal(params.width * (dim + 1))
 
@@ -44,7 +46,9 @@ def scratch_size(params: Params, dim: int, n: int) -> int:
 
 
 @jit(signatures=[GRADIENT])
-def gradient(theta, X, y, sizes, scale, out, scratch):  # type: ignore[no-untyped-def]
+def gradient(
+    theta: Floats, X: Floats, y: Floats, sizes: NDArray[np.int64], scale: float, out: Floats, scratch: Floats
+) -> float:
     m, d = sizes
     n = X.shape[0]
     a, W = theta[:m], theta[m:].reshape(m, d)
@@ -67,21 +71,21 @@ def gradient(theta, X, y, sizes, scale, out, scratch):  # type: ignore[no-untype
         for i in range(n):
             Z[j, i] = a[j] * r[i] if Z[j, i] > 0.0 else 0.0
     np.dot(Z, X, out[m:].reshape(m, d))
-    return loss / (2 * n)
+    return float(loss / (2 * n))
 
 
-def forward(params: Params, theta: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
+def forward(params: Params, theta: Floats, X: Floats) -> Floats:
     """f : (n,)"""
     a, W = theta[: params.width], theta[params.width :].reshape(params.width, -1)
-    f: NDArray[np.float64] = output_scale(params) * (np.maximum(X @ W.T, 0.0) @ a)
+    f: Floats = output_scale(params) * (np.maximum(X @ W.T, 0.0) @ a)
     return f
 
 
-def tangent_gram(params: Params, theta: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
+def tangent_gram(params: Params, theta: Floats, X: Floats) -> Floats:
     """K : (n, n)"""
     a, W = theta[: params.width], theta[params.width :].reshape(params.width, -1)
     Z = X @ W.T
     H = np.maximum(Z, 0.0)
     D = np.where(Z > 0.0, a, 0.0)
-    K: NDArray[np.float64] = output_scale(params) ** 2 * (H @ H.T + (X @ X.T) * (D @ D.T))
+    K: Floats = output_scale(params) ** 2 * (H @ H.T + (X @ X.T) * (D @ D.T))
     return K

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 
 import numpy as np
@@ -27,6 +28,10 @@ class View:
     @property
     def module(self) -> ModuleType:
         return module_of(self.network)
+
+    @cached_property
+    def train_loss(self) -> float:
+        return self.half_mean_square(self.X, self.y)
 
     def half_mean_square(self, X: NDArray[np.float64], y: NDArray[np.float64]) -> float:
         """(1/2n) Σ (α f(x_i) − y_i)²; NaN without data."""

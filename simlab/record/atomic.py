@@ -17,10 +17,50 @@ from simlab.core.errors import WriteFailed
 
 @contextlib.contextmanager
 def committing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path; when the block ends, make it durable under `path` in one rename."""
+    """Yield a temporary path to write; when the block ends, make it durable under `path` in one rename."""
+    with _temporary(path) as temporary:
+        try:
+            yield temporary
+        except OSError as error:
+            raise _write_failed(path, error) from error
+        _install(temporary, path)
+
+
+@contextlib.contextmanager
+def committing_hdf5(path: Path, **options: Any) -> Iterator[h5py.File]:
+    """Yield an HDF5 file open for writing; when the block ends, make it durable under `path` in one rename.
+
+    Not for a process in which a signal handler may raise: inside HDF5's calls the exception would be lost, and a
+    write with it. Workers ignore signals.
+    """
+    with _temporary(path) as temporary:
+        try:
+            raw = temporary.open("wb+", buffering=0)
+        except OSError as error:
+            raise _write_failed(path, error) from error
+        guarded = _Guarded(raw)
+        try:
+            with raw, h5py.File(guarded, "w", **options) as file:
+                yield file
+        finally:
+            if guarded.error is not None:
+                raise _write_failed(path, guarded.error) from guarded.error
+        _install(temporary, path)
+
+
+@contextlib.contextmanager
+def _temporary(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
         yield temporary
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def _install(temporary: Path, path: Path) -> None:
+    try:
         descriptor = os.open(temporary, os.O_RDWR)
         try:
             os.fsync(descriptor)
@@ -29,24 +69,11 @@ def committing(path: Path) -> Iterator[Path]:
         os.replace(temporary, path)
         fsync_directory(path.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise WriteFailed(f"{path}: cannot write: {error.strerror or error}") from error
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+        raise _write_failed(path, error) from error
 
 
-@contextlib.contextmanager
-def committing_hdf5(path: Path, **options: Any) -> Iterator[h5py.File]:
-    """Yield an HDF5 file open for writing; when the block ends, make it durable under `path` in one rename."""
-    with committing(path) as temporary, temporary.open("wb+", buffering=0) as raw:
-        guarded = _Guarded(raw)
-        try:
-            with h5py.File(guarded, "w", **options) as file:
-                yield file
-        finally:
-            if guarded.error is not None:
-                raise guarded.error
+def _write_failed(path: Path, error: OSError) -> WriteFailed:
+    return WriteFailed(f"{path}: cannot write: {error.strerror or error}")
 
 
 def fsync_directory(directory: Path) -> None:

@@ -78,7 +78,7 @@ def collate(
             for slab in _slabs(sizes, shape[len(sizes) :], dtype.itemsize, output.is_trajectory):
                 dataset[slab.selection] = rows.values(slab, dtype).reshape(slab.shape)
         codes = ", ".join(f"{s.value} {s.name.lower()}" for s in Status)
-        marks = {
+        marks: dict[str, tuple[NDArray[Any], str]] = {
             "length": (lengths, "number of records of the point"),
             "status": (status, codes),
         }
@@ -234,7 +234,7 @@ class _Rows:
                 for i in group:
                     at, rows_here = int(source[i]) - low, int(end[i] - begin[i])
                     to = int(begin[i]) - records[0]
-                    where = (int(point[i]) - points[0], slice(to, to + rows_here), *inner)
+                    where: Any = (int(point[i]) - points[0], slice(to, to + rows_here), *inner)
                     values[where] = rows[at : at + rows_here]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +12,8 @@ from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
 from simlab.record.segments import NAME, CheckpointAt, Segment, newest_checkpoints, newest_failures
+
+READ_AGAIN = 20  # a merge takes files away under a reader at most a few times in a row
 
 
 class Status(enum.IntEnum):
@@ -34,12 +35,14 @@ class Index:
     @classmethod
     def read(cls, directory: Path, spec_hash: str) -> Index:
         """Read the segments of a run. Also safe beside a running one: a file merged away meanwhile is read anew."""
-        while True:
+        for _ in range(READ_AGAIN):
             try:
-                segments = [Segment.read(path) for path in _files(directory)]
+                segments = [Segment.read(path) for path in cls.files(directory)]
                 break
-            except FileNotFoundError:
-                continue
+            except FileNotFoundError as error:
+                gone = error
+        else:
+            raise BadInput(f"{gone.filename or directory}: cannot be opened; move it away to go on")
         for segment in segments:
             if segment.spec_hash != spec_hash:
                 raise BadInput(f"{segment.path}: belongs to a run of another spec; move it away to go on")
@@ -48,6 +51,17 @@ class Index:
             tuple(s for s in segments if s.path.name not in replaced),
             tuple(s.path for s in segments if s.path.name in replaced),
         )
+
+    @staticmethod
+    def files(directory: Path) -> list[Path]:
+        """The segments of a directory in order of name; anything else there is named and refused."""
+        paths = []
+        for path in sorted(directory.iterdir()) if directory.exists() else []:
+            if NAME.fullmatch(path.name):
+                paths.append(path)
+            elif not path.name.startswith(".") and not path.name.endswith(".tmp"):
+                raise BadInput(f"{path}: not a segment of simlab; move it away to go on")
+        return paths
 
     @cached_property
     def finished(self) -> dict[int, int]:
@@ -123,19 +137,4 @@ class Index:
 
     @property
     def nbytes(self) -> int:
-        return _total_size(segment.path for segment in self.segments)
-
-
-def _files(directory: Path) -> list[Path]:
-    """The segments of a directory in order of name; anything else there is named and refused."""
-    paths = []
-    for path in sorted(directory.iterdir()) if directory.is_dir() else []:
-        if NAME.fullmatch(path.name):
-            paths.append(path)
-        elif not path.name.startswith(".") and not path.name.endswith(".tmp"):
-            raise BadInput(f"{path}: not a segment of simlab; move it away to go on")
-    return paths
-
-
-def _total_size(paths: Iterable[Path]) -> int:
-    return sum(path.stat().st_size for path in paths if path.exists())
+        return sum(segment.path.stat().st_size for segment in self.segments if segment.path.exists())

@@ -141,11 +141,12 @@ class Segment:
                     finished=dict(file["finished"][()].tolist()) if "finished" in file else {},
                     failed={p: (a, *text) for (p, a), text in zip(marks, texts, strict=True)},
                     checkpoints={
-                        int(point): tuple(int(group.attrs[k]) for k in ("attempt", "serial", "records"))
-                        for point, group in file.get("checkpoints", {}).items()
+                        int(point): (int(g.attrs["attempt"]), int(g.attrs["serial"]), int(g.attrs["records"]))
+                        for point, g in file.get("checkpoints", {}).items()
                     },
                 )
-        except FileNotFoundError:
+        except FileNotFoundError as error:
+            error.filename = str(path)
             raise
         except (OSError, KeyError, RuntimeError, ValueError) as error:
             size = path.stat().st_size

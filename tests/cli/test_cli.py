@@ -72,10 +72,45 @@ def test_commands_on_what_is_no_run(tmp_path: Path, simlab: Call) -> None:
     assert "unknown kind" in one_line(simlab("reproduce", "no_such_claim"))
 
 
-def test_usage_errors_exit_2(simlab: Call) -> None:
-    assert 'did you mean "run"' in simlab("rum").stderr
-    for arguments in (["rum"], ["run"], ["run", "x.toml", "--workers", "0"], ["run", "x.toml", "--nonsense"]):
-        assert simlab(*arguments).returncode == 2
+def test_usage_errors_are_one_line_and_exit_2(simlab: Call) -> None:
+    assert 'did you mean "run"' in one_line(simlab("rum"))
+    for arguments in (["run"], ["run", "x.toml", "--workers", "0"], ["run", "x.toml", "--nonsense"]):
+        assert "--help" in one_line(simlab(*arguments))
+
+
+def test_closed_standard_streams(tmp_path: Path, write_spec: Write) -> None:
+    path, out = write_spec(small_tables()), tmp_path / "out"
+    for closed in ("2>&-", ">&-", "<&-"):
+        command = f"{sys.executable} -m simlab run {path} -o {out} {closed}"
+        assert subprocess.run(["bash", "-c", command], check=False, capture_output=True).returncode == 0, closed
+    bad = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m simlab run nowhere.toml 2>&-"], check=False, capture_output=True
+    )
+    assert (bad.returncode, bad.stdout) == (2, b"")
+
+
+def test_brackets_in_a_path_are_no_markup(tmp_path: Path, write_spec: Write) -> None:
+    shown, code = on_a_terminal(["run", str(write_spec(small_tables())), "-o", str(tmp_path / "x[/b]")])
+    assert code == 0
+    assert "x[/b]" in shown
+
+
+def on_a_terminal(arguments: list[str]) -> tuple[str, int]:
+    """Run with standard error on a pseudo-terminal; returns what it showed there, and the exit code."""
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "simlab", *arguments],
+        stdout=subprocess.DEVNULL, stderr=child, env={**os.environ, "TERM": "xterm", "COLUMNS": "200"},
+    )  # fmt: skip
+    os.close(child)
+    shown = b""
+    try:
+        while chunk := os.read(parent, 4096):
+            shown += chunk
+    except OSError:  # the terminal closes with the process
+        pass
+    os.close(parent)
+    return shown.decode(), process.wait(60)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -143,29 +178,13 @@ def test_a_spec_figure_is_drawn(tmp_path: Path, simlab: Call, write_spec: Write)
 
 
 def test_progress_is_a_bar_on_a_terminal(tmp_path: Path, write_spec: Write) -> None:
-    """On a pseudo-terminal standard error shows points, rate and time left; standard output stays clean."""
+    """Points and steps, each with rate and time left."""
     tables = small_tables(**{"network.width": [400]})
     tables["flow"]["steps"] = 120_000
-    parent, child = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "simlab", "run", str(write_spec(tables)), "-o", str(tmp_path / "out"), "--workers", "1"],
-        stdout=subprocess.PIPE, stderr=child, env={**os.environ, "TERM": "xterm", "COLUMNS": "200"},
-    )  # fmt: skip
-    os.close(child)
-    shown = b""
-    try:
-        while chunk := os.read(parent, 4096):
-            shown += chunk
-    except OSError:  # the terminal closes with the process
-        pass
-    os.close(parent)
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
-    assert out.decode().strip() == str(tmp_path / "out" / "results.h5")
-    text = shown.decode()
-    assert "points, " in text
-    assert "steps, " in text
-    assert " left" in text
+    shown, code = on_a_terminal(["run", str(write_spec(tables)), "-o", str(tmp_path / "out"), "--workers", "1"])
+    assert code == 0
+    for text in ("0/1 points, ", "/120000 steps, ", "/s, ", " left"):
+        assert text in shown
 
 
 def test_a_closed_pipe_is_no_traceback(simlab: Call) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from simlab import figures
 from simlab.core.errors import BadInput
-from simlab.lab.run import merged_outputs, run_spec
+from simlab.lab.results import merged_outputs
+from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from simlab.record.reader import Results
 from tests.conftest import small_tables

@@ -21,6 +21,8 @@ from simlab.lab.directory import RunDirectory
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from simlab.record.reader import Results
+from simlab.record.segments import Checkpoint
+from simlab.record.writer import Writer
 from tests.conftest import small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
@@ -185,7 +187,7 @@ def test_a_file_size_limit_stops_cleanly_and_resumes_when_there_is_room(
     assert datasets(out / "results.h5") == datasets(free / "results.h5")
 
 
-@pytest.mark.parametrize("harm", ["truncated", "foreign", "removed", "edited"])
+@pytest.mark.parametrize("harm", ["truncated", "foreign", "dangling", "removed", "edited"])
 def test_a_harmed_directory_is_refused(
     tmp_path: Path, tables: dict[str, Any], write_spec: Write, simlab: Call, harm: str
 ) -> None:
@@ -197,6 +199,9 @@ def test_a_harmed_directory_is_refused(
     elif harm == "foreign":
         segment = out / "segments" / "data.csv"
         segment.write_text("1,2,3")
+    elif harm == "dangling":
+        segment = out / "segments" / "0123456789ab-000000.h5"
+        segment.symlink_to("/nowhere")
     elif harm == "removed":
         segment.unlink()
     else:
@@ -211,6 +216,100 @@ def test_a_harmed_directory_is_refused(
         assert done.returncode == 2, command
         assert segment.name in done.stderr
         assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_hole_in_the_records_is_never_collated(tmp_path: Path, write_spec: Write, simlab: Call) -> None:
+    """A segment from the middle of a point is deleted: no command goes on as if nothing were missing."""
+    out = tmp_path / "out"
+    spec = resolve(small_tables())
+    run = RunDirectory(out)
+    out.mkdir()
+    run.begin(spec, overwrite=False)
+    wrote = Writer(run.segments, spec.hash, {"versions": {}, "git_commit": "", "machine": {}})
+    paths = []
+    for first in range(3):
+        wrote.add(0, first, {"train_loss": np.ones(1)})
+        paths.append(wrote.commit({0: Checkpoint({}, first + 1, 0, first + 1)}))
+    assert paths[1] is not None
+    paths[1].unlink()
+    for command in ("status", "collate", "resume"):
+        done = simlab(command, out)
+        assert done.returncode == 2
+        assert "record 1 of point 0 is missing" in done.stderr
+    assert not (out / "results.h5").exists()
+
+
+def test_a_refused_run_leaves_the_directory_as_it_was(
+    tmp_path: Path, tables: dict[str, Any], write_spec: Write, simlab: Call
+) -> None:
+    """Segments without their spec.toml: another spec is refused and does not take the directory over."""
+    path, out = write_spec(tables), tmp_path / "out"
+    assert simlab("run", path, "-o", out).returncode == 0
+    before = datasets(out / "results.h5")
+    (out / "spec.toml").unlink()
+    assert "belongs to a run of another spec" in simlab("run", path, "-o", out, "--set", "flow.steps=51").stderr
+    assert not (out / "spec.toml").exists()
+    assert simlab("run", path, "-o", out).returncode == 0
+    assert datasets(out / "results.h5") == before
+
+
+def test_overwrite_deletes_nothing_that_is_not_ours(
+    tmp_path: Path, tables: dict[str, Any], write_spec: Write, simlab: Call
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    mine = "# my comments\n" + write_spec(tables).read_text()
+    (own / "spec.toml").write_text(mine)
+    done = simlab("run", own / "spec.toml", "-o", own, "--overwrite")
+    assert done.returncode == 2
+    assert "not written by simlab" in done.stderr
+    assert (own / "spec.toml").read_text() == mine
+    out = tmp_path / "out"
+    assert simlab("run", write_spec(tables), "-o", out).returncode == 0
+    before = sorted(out.rglob("*"))
+    (out / "segments" / "notes.txt").write_text("mine")
+    assert simlab("run", write_spec(tables), "-o", out, "--overwrite").returncode == 2
+    assert sorted(out.rglob("*")) == sorted([*before, out / "segments" / "notes.txt"])
+
+
+@pytest.mark.parametrize("where", ["file/run", "x" * 300, "/proc/nowhere"])
+def test_a_directory_that_cannot_be_made_is_one_line(
+    tmp_path: Path, tables: dict[str, Any], write_spec: Write, simlab: Call, where: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    done = simlab("run", write_spec(tables), "-o", where)
+    assert done.returncode == 2
+    assert "cannot be used as a run directory" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_files_of_the_current_directory_do_not_stand_in_for_modules(
+    tmp_path: Path, tables: dict[str, Any], write_spec: Write
+) -> None:
+    path = write_spec(tables)
+    (tmp_path / "platform.py").write_text("raise RuntimeError('shadowed')")
+    command = [str(Path(sys.executable).with_name("simlab")), "run", str(path), "-o", str(tmp_path / "out"), "-q"]
+    assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 0
+
+
+def test_many_old_segments_are_merged_by_the_next_run(tmp_path: Path) -> None:
+    spec = resolve(small_tables(seeds=12))
+    run = RunDirectory(tmp_path / "out")
+    run.path.mkdir()
+    run.begin(spec, overwrite=False)
+    reference = run_spec(spec, tmp_path / "reference")
+    rows = Results(reference.results)
+    for point in range(11):
+        wrote = Writer(run.segments, spec.hash, {"versions": {}, "git_commit": "", "machine": {}})
+        names = [name for name in rows if rows.dims[name] == ("seed", "record")]
+        wrote.add(point, 0, {name: rows[name][point] for name in names})
+        wrote.add(point, -1, {name: rows[name][point : point + 1] for name in ("step_size", "diverged")})
+        wrote.finish(point, 6)
+        wrote.commit({})
+    assert len(list(run.segments.iterdir())) == 11
+    outcome = run_spec(spec, run.path)
+    assert len(list(run.segments.iterdir())) <= 3
+    assert datasets(outcome.results) == datasets(reference.results)
 
 
 def test_a_worker_that_dies_is_replaced(tmp_path: Path, write_spec: Write) -> None:
@@ -262,6 +361,9 @@ def test_unequal_lengths_are_stored(tmp_path: Path) -> None:
     assert results["diverged"].tolist() == [0, 1]
     short, full = results["length"][1], results["length"][0]
     assert 1 < short < full == 6
-    assert not np.isfinite(results.select("train_loss", {"flow.step": 1e6})[-1])
+    last = results.select("train_loss", {"flow.step": 1e6})
+    assert not np.isfinite(last[-1])
+    assert np.isfinite(last[:-1]).all()
+    assert np.all(np.diff(results.select("step", {"flow.step": 1e6})) > 0), "no step is recorded twice"
     assert np.isnan(results["train_loss"][1, short:]).all()
     assert (results["step"][1, short:] == -1).all()

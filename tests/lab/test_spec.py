@@ -84,7 +84,20 @@ def test_bad_settings_are_named(setting: str) -> None:
         override(small_tables(), [setting])
 
 
+def test_a_value_that_the_sweep_overrides_must_be_right_too(tables: dict[str, Any]) -> None:
+    tables["network"]["width"] = -20
+    with pytest.raises(BadInput, match=r"network\.width = -20"):
+        resolve(tables)
+
+
+def test_one_observable_may_stand_alone() -> None:
+    assert resolve(small_tables() | {"observables": "train_loss"}).tables["observables"] == [{"kind": "train_loss"}]
+
+
 def test_setting_a_swept_key_would_do_nothing_and_is_refused(tables: dict[str, Any]) -> None:
+    nested = {**tables, "sweep": {"network": {"width": [10, 20]}}}
+    with pytest.raises(BadInput, match="is an axis of the sweep"):
+        override(nested, ["network.width=5"])
     with pytest.raises(BadInput, match="is an axis of the sweep"):
         override(tables, ["network.width=5"])
     assert override(tables, ["sweep.network.width=[5]"])["sweep"]["network.width"] == [5]
@@ -110,6 +123,12 @@ def test_setting_a_swept_key_would_do_nothing_and_is_refused(tables: dict[str, A
         ("sweep.network.width=[10, 2.5]", "network.width = 2.5"),
         ("sweep.flow.alhpa=[1.0]", "flow.alhpa = 1.0: unknown key; did you mean \"alpha\"?"),
         ("sweep.nowhere.x=[1]", "[nowhere]: unknown table"),
+        ("sweep.experiment.seed=[1, 2]", "sweep.experiment.seed: cannot be swept"),
+        ("sweep.experiment.threads=[1, 2]", "sweep.experiment.threads: cannot be swept"),
+        ("experiment.network=two_layer", "experiment.network: unknown key; give it as a table of its own, [network]"),
+        ("network.width=1" + 5000 * "0", "TOML too large to read"),
+        ("network.width=" + 5000 * "[", "TOML too large to read"),
+        ("network.width=1" + 30 * "0", "network.width = 1" + 30 * "0"),
     ],
 )  # fmt: skip
 def test_bad_values_name_key_and_value(setting: str, says: str) -> None:

@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,8 @@ class Clock:
             worker = Worker(run.path, 30.0, nowhere)
             if not self.record:
                 worker.writer.add = lambda *a: None  # type: ignore[method-assign]
-                worker.writer.commit = lambda *a: None  # type: ignore[method-assign,assign,return-value]
-            worker.todo.put((0, None, 0))
+                worker.writer.commit = lambda *a: None  # type: ignore[method-assign]
+            worker.todo.put(partial(worker._compute, 0, None, 0))
             worker.todo.put(None)
             with threadpool_limits(1):
                 began = time.perf_counter()

@@ -1,0 +1,51 @@
+"""Being stopped by a signal: an exception that nothing swallows for good.
+
+The handler raises `Stopped`. Python drops an exception raised inside a finaliser or a weakref callback, and with it the
+only word of the signal; so until somebody says `acknowledge` a timer raises it again. Whoever cleans up acknowledges
+first, and is not disturbed after.
+"""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+from typing import NoReturn
+
+AGAIN_SECONDS = 0.3
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+class Stopped(BaseException):
+    """A signal asked us to stop. Like KeyboardInterrupt it is no Exception: nothing on the way may swallow it."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def install() -> None:
+    """Turn the signals that ask a process to stop into `Stopped`, in the main thread."""
+    for number in SIGNALS:
+        signal.signal(number, _stop)
+
+
+def acknowledge() -> None:
+    """The stop is being served: no further signal disturbs it. Does nothing where no signal came."""
+    if signal.getsignal(signal.SIGALRM) is _again:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
+
+_first = 0
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    global _first
+    _first = number
+    signal.signal(signal.SIGALRM, _again)
+    signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS, AGAIN_SECONDS)
+    raise Stopped(number)
+
+
+def _again(number: int, frame: FrameType | None) -> NoReturn:
+    raise Stopped(_first)

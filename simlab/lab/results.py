@@ -1,0 +1,63 @@
+"""From a run's segments to its results.h5: what every point records, and who made it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from simlab.core.errors import BadInput
+from simlab.lab.directory import RunDirectory
+from simlab.lab.spec import VALIDATED_POINTS, Spec
+from simlab.record.collate import collate
+from simlab.record.index import READ_AGAIN, Index
+from simlab.record.provenance import provenance
+from simlab.record.schema import Output
+
+
+def merged_outputs(spec: Spec) -> dict[str, Output]:
+    """Every name that any point records."""
+    outputs: dict[str, Output] = {}
+    for point in spec.sweep.representatives(VALIDATED_POINTS):
+        for name, output in spec.experiment.outputs(spec.params(point)).items():
+            known = outputs.setdefault(name, output)
+            if (known.dims, known.dtype) != (output.dims, output.dtype):
+                raise BadInput(f"{name}: recorded with dimensions {known.dims} at one point, {output.dims} at another")
+    return outputs
+
+
+def collate_run(run: RunDirectory, spec: Spec) -> Path:
+    """Write results.h5 from what is committed; unfinished points stand as far as they got.
+
+    Writes HDF5, so it runs in a worker. Beside a running sweep a segment may be merged away while it is read: then
+    everything is read again.
+    """
+    outputs = merged_outputs(spec)
+    with FileLock(run.collate_lock):
+        for attempt in range(READ_AGAIN):
+            index = run.index(spec)
+            index.check_rows(spec.sweep.points)
+            try:
+                collate(run.results, index, spec.sweep.dimensions, outputs, _attributes(spec, index))
+                break
+            except FileNotFoundError:
+                if attempt == READ_AGAIN - 1:
+                    raise
+    return run.results
+
+
+def _attributes(spec: Spec, index: Index) -> dict[str, Any]:
+    made_by = [json.loads(text) for text in index.provenance()] or [provenance()]
+    return {
+        "spec": spec.text,
+        "spec_hash": spec.hash,
+        "experiment": spec.header.kind,
+        "seed": spec.seed if spec.seed < 1 << 63 else str(spec.seed),
+        "threads": spec.threads,
+        "versions": json.dumps(made_by[0]["versions"], sort_keys=True),
+        "git_commit": made_by[0]["git_commit"],
+        "machine": json.dumps(made_by[0]["machine"], sort_keys=True),
+        "provenance": json.dumps(made_by, sort_keys=True),
+    }
