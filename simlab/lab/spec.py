@@ -183,7 +183,7 @@ def load(path: str | Path, settings: Iterable[str] = (), *, seed: int | None = N
 def differences(old: Spec, new: Spec) -> list[str]:
     """``network.width: 50 → 100`` for every key that differs."""
 
-    def flat(spec: Spec) -> dict[str, Any]:
+    def leaves(spec: Spec) -> dict[str, Any]:
         found: dict[str, Any] = {}
 
         def walk(value: Any, key: str) -> None:
@@ -196,7 +196,7 @@ def differences(old: Spec, new: Spec) -> list[str]:
         walk({**spec.tables, "sweep": spec.sweep.dump()}, "")
         return found
 
-    a, b = flat(old), flat(new)
+    a, b = leaves(old), leaves(new)
     both = {key: (a.get(key, "absent"), b.get(key, "absent")) for key in {**a, **b}}
     return [f"{key}: {before} → {after}" for key, (before, after) in both.items() if before != after]
 
@@ -239,7 +239,7 @@ def _write_out(given: Tables, first: Params, sweep: Sweep) -> Tables:
     tables: Tables = {"experiment": {"kind": given["experiment"]["kind"]}}
     for key, value in dump(first).items():
         if key in rooms:
-            swept = any(axis.startswith(f"{key}.") and axis.endswith("kind") for axis in sweep.keys)
+            swept = any(axis.startswith(f"{key}.") and axis.endswith(".kind") for axis in sweep.keys)
             tables[key] = given[key] if swept and key in given else value
         else:
             tables["experiment"][key] = value
