@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from simlab.core import lookup
 from simlab.core.errors import BadInput
-from simlab.lab.pool import Snapshot
+from simlab.lab.pace import Snapshot
 from simlab.lab.run import run_spec
 from simlab.lab.spec import Spec, override, resolve
 from simlab.record.atomic import committing

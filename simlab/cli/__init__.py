@@ -18,6 +18,7 @@ def main() -> None:
     try:
         stopping.install()
         code = _call()
+        stopping.ignore()
     except stopping.Stopped as stop:
         stopping.acknowledge()
         _say(f"stopped by {signal.Signals(stop.number).name}; what was committed is kept")

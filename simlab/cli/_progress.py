@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from simlab.lab.pool import Snapshot
+    from simlab.lab.pace import Snapshot
 
 LINE_SECONDS = 5.0
 

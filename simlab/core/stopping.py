@@ -32,8 +32,13 @@ def acknowledge() -> None:
     """The stop is being served: no further signal disturbs it. Does nothing where no signal came."""
     if signal.getsignal(signal.SIGALRM) is _again:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
-        for number in SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
+        ignore()
+
+
+def ignore() -> None:
+    """All is done: a signal that comes now must not turn the exit code into its own."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 _first = 0

@@ -26,6 +26,7 @@ from simlab.core import stopping
 from simlab.core.errors import BadInput, SimlabError, WriteFailed
 from simlab.core.jit import PACKAGE
 from simlab.lab.directory import RunDirectory
+from simlab.lab.pace import Pace, Snapshot
 from simlab.lab.spec import Spec
 from simlab.record.index import Index
 from simlab.record.writer import MERGE_AT
@@ -42,29 +43,6 @@ sys.path.insert(min(places, default=len(sys.path)), sys.argv[1])
 from simlab.lab.worker import main
 main()
 """
-
-
-@dataclass
-class Running:
-    """One point under way: its label, steps done and in all, steps a second."""
-
-    label: str
-    done: float
-    total: float
-    rate: float
-
-
-@dataclass
-class Snapshot:
-    """How far a run is, for whoever shows it."""
-
-    points: int
-    done: int
-    failed: int
-    elapsed: float
-    rate: float
-    remaining: float | None
-    running: list[Running]
 
 
 @dataclass(eq=False)
@@ -119,8 +97,8 @@ class Pool:
         self.attempts = {point: failure[0] + 1 for point, failure in index.failed.items()}
         self.failed: dict[int, str] = {}
         self.finished = len(index.finished)
-        self.began, self.shown = time.monotonic(), 0.0
-        self.finished_before = self.finished
+        self.pace = Pace(spec, self.todo)
+        self.shown = 0.0
 
     def work(self) -> dict[int, str]:
         """Compute every point of the order, then collate; returns the failed points with their errors."""
@@ -242,6 +220,7 @@ class Pool:
         for point in message.get("done", ()):
             worker.assigned.remove(point)
             worker.computed.add(point)
+            self.pace.done(point)
             worker.count += 1
             worker.at = None
         for point in message.get("committed", ()):
@@ -250,6 +229,7 @@ class Pool:
             self.barren = 0
         for key, error in message.get("failed", {}).items():
             self.failed[int(key)] = error
+            self.pace.done(int(key))
             worker.assigned.remove(int(key))
             worker.count += 1
         if "at" in message:
@@ -295,24 +275,11 @@ class Pool:
 
     def _show(self, force: bool = False) -> None:
         now = time.monotonic()
-        if now - self.shown < SNAPSHOT_SECONDS and not force:
-            return
-        self.shown = now
-        running, fractions = [], 0.0
-        for worker in self.workers:
-            if worker.at is not None:
-                point, done, total = worker.at
-                since, first = worker.first_at
-                rate = (done - first) / (now - since) if now > since else 0.0
-                running.append(Running(self.spec.sweep.label(point), done, total, rate))
-                fractions += (done - first) / total if total else 0.0
-        computed = self.finished + sum(len(worker.computed) for worker in self.workers)
-        new = computed - self.finished_before + len(self.failed)
-        elapsed = now - self.began
-        rate = (new + fractions) / elapsed if elapsed > 0 else 0.0
-        left = self.spec.sweep.points - computed - len(self.failed) - fractions
-        remaining = left / rate if rate > 0 else None
-        self.progress(Snapshot(self.spec.sweep.points, computed, len(self.failed), elapsed, rate, remaining, running))
+        if now - self.shown >= SNAPSHOT_SECONDS or force:
+            self.shown = now
+            computed = self.finished + sum(len(worker.computed) for worker in self.workers)
+            running = [(*worker.at, *worker.first_at) for worker in self.workers if worker.at is not None]
+            self.progress(self.pace.snapshot(now, computed, len(self.failed), running))
 
 
 def _cause(code: int) -> str:

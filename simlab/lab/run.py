@@ -17,7 +17,8 @@ from simlab.core.errors import BadInput
 from simlab.core.params import Params
 from simlab.lab import spec as specs
 from simlab.lab.directory import RunDirectory
-from simlab.lab.pool import Pool, Snapshot
+from simlab.lab.pace import Snapshot
+from simlab.lab.pool import Pool
 from simlab.lab.spec import Spec
 from simlab.record.index import Index
 from simlab.record.provenance import provenance

@@ -1,0 +1,83 @@
+"""How far a run is, how fast it goes, and how long it will take.
+
+Points of a sweep differ in cost by orders of magnitude, so time left is counted in the experiment's own estimate of
+the work of each point, not in points; the slowest point under way is a lower bound.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from simlab.lab.spec import Spec
+
+WEIGHED = 2000  # parameter combinations; beyond, all points count alike
+
+
+@dataclass
+class Running:
+    """One point under way: its label, steps done and in all, steps a second."""
+
+    label: str
+    done: float
+    total: float
+    rate: float
+
+
+@dataclass
+class Snapshot:
+    """How far a run is, for whoever shows it."""
+
+    points: int
+    done: int
+    failed: int
+    elapsed: float
+    rate: float
+    remaining: float | None
+    running: list[Running]
+
+
+class Pace:
+    """Counts the work of the points still to do in one session."""
+
+    def __init__(self, spec: Spec, points: Iterable[int]) -> None:
+        self.spec = spec
+        self.began = time.monotonic()
+        self._seeds = spec.sweep.seeds or 1
+        self._costs: dict[int, float] = {}
+        self._left = {point: self._weight(point) for point in points}
+        self._done = 0.0
+        self._points = 0
+
+    def _weight(self, point: int) -> float:
+        if self.spec.sweep.points // self._seeds > WEIGHED:
+            return 1.0
+        alike = point // self._seeds
+        if alike not in self._costs:
+            self._costs[alike] = max(1.0, float(self.spec.experiment.cost(self.spec.params(point))[0]))
+        return self._costs[alike]
+
+    def done(self, point: int) -> None:
+        self._done += self._left.pop(point, 0.0)
+        self._points += 1
+
+    def snapshot(
+        self, now: float, computed: int, failed: int, running: Sequence[tuple[int, float, float, float, float]]
+    ) -> Snapshot:
+        """`running`: point, steps done, steps in all, and the time and steps at which it was first seen."""
+        shown, partly, slowest, fractions = [], 0.0, 0.0, 0.0
+        for point, done, total, since, first in running:
+            rate = (done - first) / (now - since) if now > since else 0.0
+            shown.append(Running(self.spec.sweep.label(point), done, total, rate))
+            if total:
+                partly += self._left.get(point, 0.0) * done / total
+                fractions += (done - first) / total
+            if rate > 0:
+                slowest = max(slowest, (total - done) / rate)
+        elapsed = now - self.began
+        work = self._done + partly
+        left = sum(self._left.values()) - partly
+        remaining = max(left * elapsed / work, slowest) if work > 0 else None
+        rate = (self._points + fractions) / elapsed if elapsed > 0 else 0.0
+        return Snapshot(self.spec.sweep.points, computed, failed, elapsed, rate, remaining, shown)
