@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,17 @@ import pytest
 import tomli_w
 from hypothesis import settings
 
+from simlab.core import lookup
+
 settings.register_profile("simlab", deadline=None, max_examples=50)
 settings.load_profile("simlab")
 
 
 def small_tables(**sweep: Any) -> dict[str, Any]:
     """A gradient_flow spec whose points take milliseconds."""
-    tables: dict[str, Any] = {
-        "experiment": {"kind": "gradient_flow", "seed": 3, "samples": 10, "test_samples": 5, "records": 6},
-        "data": {"kind": "uniform_sphere", "dim": 5},
-        "target": {"kind": "relu_teacher"},
-        "network": {"kind": "two_layer", "width": 20},
-        "flow": {"kind": "gradient_descent", "steps": 50, "step": 0.1},
-    }
+    tables = deepcopy(lookup.examples("experiments", "gradient_flow")[0])
+    tables["experiment"]["seed"] = 3
+    del tables["observables"]
     if sweep:
         tables["sweep"] = sweep
     return tables

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import simlab
+from simlab.core import lookup
+from simlab.core.params import dump, parse
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "simlab").rglob("*.py"))
@@ -47,6 +49,13 @@ def test_every_module_says_what_it_is(path: Path) -> None:
     assert path.name == "__main__.py" or ast.get_docstring(ast.parse(text))
     assert len(text.splitlines()) <= 350, "is it still one idea?"
     assert "shared/" not in text, "nothing shipped may need a developer's files"
+
+
+@pytest.mark.parametrize("room", [room for room in lookup.rooms() if room not in ("claims", "experiments")])
+def test_every_kind_has_examples_that_are_right(room: str) -> None:
+    for kind, table in lookup.all_examples(room):
+        parsed = parse(lookup.get(room, kind).Params, table, room)
+        assert parse(type(parsed), dump(parsed)) == parsed
 
 
 def test_versions_agree() -> None:

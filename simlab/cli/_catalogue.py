@@ -71,7 +71,10 @@ def show(what: str, as_json: bool) -> None:
         raise BadInput(f"{what!r}: there are several ({one_of(f'{room}/{kind}' for room, kind in found)})")
     if found:
         module = lookup.get(*found[0])
-        _show_claim(module, as_json) if found[0][0] == "claims" else _show_kind(module, as_json)
+        if found[0][0] == "claims":
+            _show_claim(module, as_json)
+        else:
+            _show_kind(module, lookup.examples(*found[0])[0], as_json)
     elif Path(what).exists():
         _show_results(Path(what), as_json)
     else:
@@ -79,24 +82,36 @@ def show(what: str, as_json: bool) -> None:
         raise BadInput(f"{what!r}: no such kind, claim or results{nearest(what, known)}")
 
 
-def _show_kind(module: Any, as_json: bool) -> None:
+def _show_kind(module: Any, example: dict[str, Any], as_json: bool) -> None:
+    import tomli_w
+
     from simlab.core.params import rooms_of
 
     rooms = rooms_of(module.Params)
     fields = []
     for name, field in module.Params.model_fields.items():
         kind = f"a kind of {rooms[name]}" if name in rooms else _type_name(field.annotation)
-        limits = [str(mark) for mark in field.metadata if name not in rooms]
+        limits = [_limit(mark) for mark in field.metadata if name not in rooms]
         default = "required" if field.is_required() else _default(field.get_default(call_default_factory=True))
         text = field.description or ""
         fields.append({"field": name, "type": kind, "allowed": limits, "default": default, "description": text})
     if as_json:
-        _options.print_json({"description": inspect.getdoc(module), "fields": fields})
+        _options.print_json({"description": inspect.getdoc(module), "fields": fields, "example": example})
         return
     click.echo(inspect.getdoc(module))
     for entry in fields:
         allowed = f" [{', '.join(entry['allowed'])}]" if entry["allowed"] else ""
         click.echo(f"  {entry['field']}: {entry['type']}{allowed}, {entry['default']}  {entry['description']}")
+    kind = module.__name__.rpartition(".")[2]
+    click.echo(
+        "\nExample:\n" + tomli_w.dumps(example if "experiment" in example else {"kind": kind, **example}).rstrip()
+    )
+
+
+def _limit(mark: Any) -> str:
+    """``≥ 1`` for a bound, its own words for anything else."""
+    signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "min_length": "length ≥", "max_length": "length ≤"}
+    return next((f"{sign} {getattr(mark, name)}" for name, sign in signs.items() if hasattr(mark, name)), str(mark))
 
 
 def _type_name(annotation: Any) -> str:

@@ -1,8 +1,9 @@
 """Kinds are files: ``kind = "two_layer"`` under ``[network]`` names simlab/networks/two_layer.py.
 
 A kind is a public module of a room that defines `Params`; a module that starts with ``_`` or has no `Params` is a
-helper. Nothing is registered: modules are found with pkgutil and imported when asked for. Claims are found the same
-way by the name that every claim defines, `judge`.
+helper. Where `Params` has fields without a default the module gives `EXAMPLES`, tables that contract tests run and
+``simlab show`` prints. Nothing is registered: modules are found with pkgutil and imported when asked for. Claims are
+found the same way by the name that every claim defines, `judge`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import functools
 import importlib
 import pkgutil
 from types import ModuleType
+from typing import Any
 
 from simlab.core.errors import BadInput, nearest, one_of
 
@@ -52,3 +54,13 @@ def get(room: str, kind: str, key: str = "kind") -> ModuleType:
             return module
     known = kinds(room)
     raise BadInput(f"{key} = {kind!r}: unknown kind{nearest(kind, known)} (allowed: {one_of(known)})")
+
+
+def examples(room: str, kind: str) -> list[dict[str, Any]]:
+    """Tables of fields for this kind, without ``kind`` itself."""
+    return list(getattr(get(room, kind), "EXAMPLES", ({},)))
+
+
+def all_examples(room: str) -> list[tuple[str, dict[str, Any]]]:
+    """(kind, table) for every example of every kind of a room."""
+    return [(kind, table) for kind in kinds(room) for table in examples(room, kind)]

@@ -14,6 +14,9 @@ class Params(Base):
     radius: float = Field(1.0, gt=0, description="radius r")
 
 
+EXAMPLES = ({"dim": 10}, {"dim": 1}, {"dim": 20, "radius": 4.5})
+
+
 def dimension(params: Params) -> int:
     return params.dim
 

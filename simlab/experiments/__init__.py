@@ -10,5 +10,6 @@ A kind defines `Params` and
   Arrays are handed over. How far one call goes may depend on the clock, no recorded number may;
 - ``finished(params, state) -> bool``;
 - ``progress(params, state) -> (done, total)`` in steps of its own;
-- ``cost(params) -> (flops, bytes recorded)``, rough, for ``--dry-run``.
+- ``cost(params) -> (flops, bytes recorded)``, rough, for ``--dry-run`` and the time left;
+- `EXAMPLES`: small specs that contract tests run.
 """

@@ -48,6 +48,18 @@ class Params(Base):
         return self
 
 
+EXAMPLES = (
+    {
+        "experiment": {"kind": "gradient_flow", "samples": 10, "test_samples": 5, "records": 6},
+        "data": {"kind": "uniform_sphere", "dim": 5},
+        "target": {"kind": "relu_teacher"},
+        "network": {"kind": "two_layer", "width": 20},
+        "flow": {"kind": "gradient_descent", "steps": 50, "step": 0.1},
+        "observables": ["train_loss", "test_loss", "weight_movement", "tangent_spectrum"],
+    },
+)
+
+
 @dataclass
 class Work:
     """Everything that can be derived again; `repeated` are the observables measured at every record, `pace` the steps

@@ -25,6 +25,9 @@ class Params(Base):
     title: str = ""
 
 
+EXAMPLES = ({"y": ["train_loss"]},)
+
+
 def check(params: Params, outputs: Mapping[str, Output]) -> None:
     known = [name for name, output in outputs.items() if output.dims == (RECORD,)]
     for name in [*params.y, params.x]:

@@ -31,6 +31,8 @@ class Params(Base):
     alpha: float = Field(1.0, gt=0, description="output scale α of lazy training")
 
 
+EXAMPLES = ({"steps": 50, "step": 0.1}, {"steps": 50, "step": 0.5, "step_unit": "edge", "alpha": 10.0})
+
 DESCENT = types.Tuple((int64, boolean))(
     types.FunctionType(GRADIENT), *GRADIENT.args[:5], float64, int64, float64[::1], float64[::1]
 )

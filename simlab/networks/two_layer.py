@@ -28,6 +28,9 @@ class Params(Base):
     scaling: Literal["ntk", "mean_field"] = Field("ntk", description="output scale: 1/√m or 1/m")
 
 
+EXAMPLES = ({"width": 7}, {"width": 4, "scaling": "mean_field"})
+
+
 def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
     """θ : (m + m d,)"""
     return rng.standard_normal(params.width * (dim + 1))

@@ -11,8 +11,7 @@ from scipy import stats
 from simlab.core import lookup
 from simlab.data import uniform_sphere
 
-CASES: dict[str, list[dict[str, Any]]] = {"uniform_sphere": [{"dim": 3}, {"dim": 1}, {"dim": 20, "radius": 20**0.5}]}
-KINDS = [(kind, fields) for kind in lookup.kinds("data") for fields in CASES[kind]]
+KINDS = lookup.all_examples("data")
 
 
 @pytest.mark.parametrize(("kind", "fields"), KINDS)
@@ -26,7 +25,7 @@ def test_samples_are_drawn_one_after_another(kind: str, fields: dict[str, Any]) 
     assert law.sample(params, 0, np.random.default_rng(1)).shape == (0, law.dimension(params))
 
 
-@pytest.mark.parametrize("fields", CASES["uniform_sphere"])
+@pytest.mark.parametrize("fields", lookup.examples("data", "uniform_sphere"))
 def test_sphere_has_its_radius(fields: dict[str, Any]) -> None:
     params = uniform_sphere.Params(**fields)
     X = uniform_sphere.sample(params, 100, np.random.default_rng(2))

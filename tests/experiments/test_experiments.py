@@ -14,10 +14,14 @@ from simlab.record.segments import Checkpoint, Segment
 from simlab.record.writer import Writer
 from tests.conftest import small_tables
 
-SPECS = {"gradient_flow": small_tables() | {"observables": ["train_loss", "tangent_spectrum"]}}
+KINDS = lookup.all_examples("experiments")
 
 
-def compute(spec: Spec, tmp_path: Any = None, steps: int = 10**9) -> dict[str, Any]:
+def example(tables: dict[str, Any]) -> Spec:
+    return resolve(tables | {"experiment": {**tables["experiment"], "seed": 3}})
+
+
+def compute(spec: Spec, tmp_path: Any = None) -> dict[str, Any]:
     """All columns of a point; with `tmp_path` every state goes through a checkpoint file."""
     experiment, params, streams = spec.experiment, spec.params(0), spec.sweep.streams(spec.seed, 0)
     work = experiment.prepare(params, streams)
@@ -34,9 +38,9 @@ def compute(spec: Spec, tmp_path: Any = None, steps: int = 10**9) -> dict[str, A
     return {name: np.concatenate(parts) for name, parts in rows.items()}
 
 
-@pytest.mark.parametrize("kind", lookup.kinds("experiments"))
-def test_records_what_it_declares(kind: str) -> None:
-    spec = resolve(SPECS[kind])
+@pytest.mark.parametrize(("kind", "tables"), KINDS)
+def test_records_what_it_declares(kind: str, tables: dict[str, Any]) -> None:
+    spec = example(tables)
     columns, outputs = compute(spec), spec.experiment.outputs(spec.params(0))
     assert set(columns) == set(outputs)
     trajectories = {name for name, output in outputs.items() if output.is_trajectory}
@@ -49,15 +53,15 @@ def test_records_what_it_declares(kind: str) -> None:
     assert nbytes > 0
 
 
-@pytest.mark.parametrize("kind", lookup.kinds("experiments"))
+@pytest.mark.parametrize(("kind", "tables"), KINDS)
 def test_state_through_a_file_and_a_fast_clock_change_no_bit(
-    kind: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+    kind: str, tables: dict[str, Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every call of `advance` is cut short, the state saved and loaded, the work prepared again: same bits."""
-    whole = compute(resolve(SPECS[kind]))
+    whole = compute(example(tables))
     ticks = iter(range(0, 10**9, 1))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
-    pieces = compute(resolve(SPECS[kind]), tmp_path)
+    pieces = compute(example(tables), tmp_path)
     assert len(list(tmp_path.iterdir())) > 5
     assert {n: v.tobytes() for n, v in whole.items()} == {n: v.tobytes() for n, v in pieces.items()}
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from simlab.core import lookup
 from simlab.networks import two_layer
 
-CASES = {"two_layer": [{"width": 7}, {"width": 4, "scaling": "mean_field"}]}
-KINDS = [(kind, fields) for kind in lookup.kinds("networks") for fields in CASES[kind]]
+KINDS = lookup.all_examples("networks")
 n, d = 6, 4
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,10 +24,11 @@ view = View(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", lookup.kinds("observables"))
-def test_measures_what_it_declares(kind: str) -> None:
+@pytest.mark.parametrize(("kind", "fields"), lookup.all_examples("observables"))
+def test_measures_what_it_declares(kind: str, fields: dict[str, Any]) -> None:
     module = lookup.get("observables", kind)
-    declared, measured = module.outputs(module.Params()), module.measure(module.Params(), view)
+    params = module.Params(**fields)
+    declared, measured = module.outputs(params), module.measure(params, view)
     assert set(declared) == set(measured)
     for name, output in declared.items():
         assert output.description
