@@ -94,5 +94,7 @@ def _points(shot: Snapshot) -> str:
 
 
 def _steps(running: Any) -> str:
+    if not running.total:
+        return "under way"
     left = (running.total - running.done) / running.rate if running.rate > 0 else None
     return f"{running.done:.0f}/{running.total:.0f} steps, {quantity(running.rate)}/s, {clock(left)} left"

@@ -238,9 +238,10 @@ def _print_plan(spec: Spec, workers: int | None, as_json: bool) -> None:
         return
     for point in range(sweep.points):
         click.echo(f"{point:>6}  {sweep.label(point)}")
+    size = "unknown size" if guess.nbytes is None else f"{guess.nbytes / 1e6:.3g} MB"
     click.echo(
-        f"{sweep.points} points, about {clock(guess.seconds)} on {used} workers (rough),"
-        f" {guess.nbytes / 1e6:.3g} MB recorded; nothing was written"
+        f"{sweep.points} points, about {clock(guess.seconds)} on {used} workers (rough), {size} recorded;"
+        " nothing was written"
     )
 
 

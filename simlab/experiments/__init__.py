@@ -9,7 +9,7 @@ A kind defines `Params` and
   dimension ``record`` gets an array of new rows, the same number for each; another name its value, once a point.
   Arrays are handed over. How far one call goes may depend on the clock, no recorded number may;
 - ``finished(params, state) -> bool``;
-- ``progress(params, state) -> (done, total)`` in steps of its own;
-- ``cost(params) -> (flops, bytes recorded)``, rough, for ``--dry-run`` and the time left;
+- ``progress(params, state) -> (done, total)`` in steps of its own, if it can tell;
+- ``cost(params) -> (flops, bytes recorded)``, rough, for ``--dry-run`` and the time left, if it can tell;
 - `EXAMPLES`: small specs that contract tests run.
 """

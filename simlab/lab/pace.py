@@ -51,7 +51,7 @@ class Pace:
         self._points = 0
 
     def _weight(self, point: int) -> float:
-        if self.spec.sweep.points // self._seeds > WEIGHED:
+        if self.spec.sweep.points // self._seeds > WEIGHED or not hasattr(self.spec.experiment, "cost"):
             return 1.0
         alike = point // self._seeds
         if alike not in self._costs:

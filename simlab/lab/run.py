@@ -118,12 +118,18 @@ def collate_only(directory: str | Path, progress: Callable[[Snapshot], None] = l
 class Estimate:
     """What a run would take, roughly."""
 
-    seconds: float
-    nbytes: float
+    seconds: float | None
+    nbytes: float | None
 
 
 def estimate(spec: Spec, workers: int) -> Estimate:
-    """From the experiment's count of flops and a product measured here and now; good to a factor of a few."""
+    """From the experiment's count of flops and a product measured here and now; good to a factor of a few.
+
+    None where the experiment does not count.
+    """
+
+    if not hasattr(spec.experiment, "cost"):
+        return Estimate(None, None)
 
     def cost(params: Params) -> tuple[float, float]:
         flops, nbytes = spec.experiment.cost(params)

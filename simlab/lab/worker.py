@@ -161,8 +161,8 @@ class Worker:
                 if self.stop.is_set():
                     raise Stop
             if time.monotonic() - self.last_report > REPORT_SECONDS:
-                done, total = experiment.progress(params, at.state)
-                self.report(at=[point, done, total])
+                steps = experiment.progress(params, at.state) if hasattr(experiment, "progress") else (0, 0)
+                self.report(at=[point, *steps])
         self.writer.finish(point, at.records)
 
     def _add(self, point: int, first: int, columns: dict[str, Any], outputs: dict[str, Any]) -> int:
