@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params
@@ -137,10 +138,11 @@ def estimate(spec: Spec, workers: int) -> Estimate:
 
     a = np.ones((256, 256))
     times = []
-    for _ in range(5):
-        began = time.perf_counter()
-        a @ a
-        times.append(time.perf_counter() - began)
+    with threadpool_limits(spec.threads):
+        for _ in range(20):
+            began = time.perf_counter()
+            a @ a
+            times.append(time.perf_counter() - began)
     rate = 2 * 256**3 / min(times) / 4  # loops beside the products: a quarter of their speed
     sample = [cost(spec.params(point)) for point in spec.sweep.representatives(1000)]
     flops, nbytes = np.mean(sample, axis=0) * spec.sweep.points
