@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,17 @@ class Clock:
 
     def __init__(self, home: Path, spec: Spec, record: bool) -> None:
         self.home, self.spec, self.record = home, spec, record
+        self.inside = 0.0  # seconds of the last run spent in recording
+
+    def _timed(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return method(*arguments)
+            finally:
+                self.inside += time.perf_counter() - began
+
+        return call
 
     def seconds(self) -> float:
         from threadpoolctl import threadpool_limits
@@ -74,9 +85,12 @@ class Clock:
             run = RunDirectory(name)
             run.begin(self.spec, overwrite=False)
             worker = Worker(run.path, 30.0, nowhere)
+            for name in ("_add", "_commit"):
+                setattr(worker, name, self._timed(getattr(worker, name)))
             if not self.record:
                 worker.writer.add = lambda *a: None  # type: ignore[method-assign]
                 worker.writer.commit = lambda *a: None  # type: ignore[method-assign]
+            self.inside = 0.0
             worker.todo.put(partial(worker._compute, 0, None, 0))
             worker.todo.put(None)
             with threadpool_limits(1):
@@ -88,18 +102,23 @@ class Clock:
 def streaming(home: Path, steps: int, repeats: int) -> dict[str, Any]:
     """The same point with its rows committed and thrown away: a record every 10 steps, and 1000 in all."""
     found = {}
-    for name, records in (("a record every 10 steps", steps // 10 + 1), ("1000 records", 1001)):
+    cases = (("a record every 10 steps", steps // 4, steps // 40 + 1), ("1000 records", steps, 1001))
+    for name, length, records in cases:
         spec = resolve(
-            tables(experiment={"records": records, "samples": 40}, flow={"steps": steps}, network={"width": 64})
+            tables(experiment={"records": records, "samples": 40}, flow={"steps": length}, network={"width": 64})
         )
         on, off = Clock(home, spec, True), Clock(home, spec, False)
         off.seconds()
-        times = [(off.seconds(), on.seconds()) for _ in range(repeats)]
+        times, shares = [], []
+        for _ in range(repeats):
+            times.append((off.seconds(), on.seconds()))
+            shares.append(on.inside / times[-1][1])
         without, with_ = np.median(times, axis=0)
         found[name] = {
             "seconds_off": round(float(without), 3),
             "seconds_on": round(float(with_), 3),
             "cost_percent": round(100 * float(np.median([b / a - 1 for a, b in times])), 2),
+            "share_inside_percent": round(100 * float(np.median(shares)), 2),
         }
     return found
 
@@ -176,8 +195,8 @@ def startup(home: Path) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=400_000, help="of the streaming comparison")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=1_600_000, help="of the streaming comparison")
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--points", type=int, default=10_000)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="simlab-bench-") as name:
