@@ -10,6 +10,8 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import h5py
+import numpy as np
 import pytest
 import tomli_w
 from hypothesis import settings
@@ -61,3 +63,9 @@ def simlab(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return call
+
+
+def datasets(path: Path) -> dict[str, bytes]:
+    """Every dataset of a results.h5, bit for bit."""
+    with h5py.File(path) as file:
+        return {n: np.asarray(d[()]).tobytes() for n, d in file.items() if isinstance(d, h5py.Dataset)}

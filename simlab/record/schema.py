@@ -28,6 +28,10 @@ class Output:
     dtype: str = "float64"
     coords: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if np.dtype(self.dtype).kind not in "fi":
+            raise ValueError(f"dtype {self.dtype!r}: must be a float or a signed integer, as NaN and -1 mark no value")
+
     @property
     def is_trajectory(self) -> bool:
         return self.dims[:1] == (RECORD,)

@@ -174,3 +174,9 @@ def test_an_output_named_like_an_axis_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="seed"):
         collate(tmp_path / "r.h5", index, DIMENSIONS, {"seed": Output("clash")}, {})
     assert not (tmp_path / "r.h5").exists()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "complex128", "U5"])
+def test_a_type_without_a_mark_for_no_value_is_refused(dtype: str) -> None:
+    with pytest.raises(ValueError, match="must be a float or a signed integer"):
+        Output("x", dtype=dtype)
