@@ -19,10 +19,12 @@ def main() -> None:
         stopping.install()
         code = _call()
         stopping.ignore()
-    except stopping.Stopped as stop:
+    except BaseException:  # not only Stopped: Python wraps what is raised inside a class body
         stopping.acknowledge()
-        _say(f"stopped by {signal.Signals(stop.number).name}; what was committed is kept")
-        code = 128 + stop.number
+        if not (number := stopping.came()):
+            raise
+        _say(f"stopped by {signal.Signals(number).name}; what was committed is kept")
+        code = 128 + number
     sys.exit(code)
 
 

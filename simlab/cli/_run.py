@@ -156,7 +156,10 @@ def _go(
     from simlab.cli._progress import Display
     from simlab.lab.directory import RunDirectory
     from simlab.lab.run import run_spec
+    from simlab.record.reader import Results
 
+    chosen = _figure_of(spec)
+    picture = RunDirectory(directory).figure if chosen is not None else None
     with Display(quiet) as display:
         outcome = run_spec(
             spec,
@@ -167,8 +170,8 @@ def _go(
             commit_seconds=commit_seconds,
             progress=display,
             say=display.say,
+            then=lambda results: _draw(chosen, Results(results), picture),
         )
-        picture = _draw(spec, RunDirectory(directory))
     failed = [{"point": p, "at": spec.sweep.label(p), "error": e} for p, e in sorted(outcome.failed.items())]
     if as_json:
         _options.print_json(
@@ -206,14 +209,11 @@ def _figure_of(spec: Spec) -> Any:
     return figures.choose(spec.figure, merged_outputs(spec))
 
 
-def _draw(spec: Spec, run: Any) -> Path | None:
-    chosen = _figure_of(spec)
-    if chosen is None:
-        return None
+def _draw(chosen: Any, results: Any, path: Path | None) -> None:
     from simlab import figures
-    from simlab.record.reader import Results
 
-    return figures.save(chosen, Results(run.results), run.figure)
+    if path is not None:
+        figures.save(chosen, results, path)
 
 
 def _print_plan(spec: Spec, workers: int | None, as_json: bool) -> None:

@@ -25,18 +25,23 @@ class Stopped(BaseException):
 def install() -> None:
     """Turn the signals that ask a process to stop into `Stopped`, in the main thread."""
     for number in SIGNALS:
-        signal.signal(number, _stop)
+        if signal.getsignal(number) is not signal.SIG_IGN or number == signal.SIGINT:  # nohup stays nohup
+            signal.signal(number, _stop)
+
+
+def came() -> int:
+    """The number of the signal that came, 0 for none."""
+    return _first
 
 
 def acknowledge() -> None:
     """The stop is being served: no further signal disturbs it. Does nothing where no signal came."""
-    if signal.getsignal(signal.SIGALRM) is _again:
+    if _first:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
-        ignore()
 
 
 def ignore() -> None:
-    """All is done: a signal that comes now must not turn the exit code into its own."""
+    """No signal disturbs from here on, nor turns the exit code into its own."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
@@ -47,6 +52,7 @@ _first = 0
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
     global _first
     _first = number
+    ignore()  # of several at once the first counts; from here on the timer does the repeating
     signal.signal(signal.SIGALRM, _again)
     signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS, AGAIN_SECONDS)
     raise Stopped(number)

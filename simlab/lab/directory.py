@@ -16,6 +16,8 @@ from simlab.record.index import Index
 
 HEAD = "# Resolved by simlab; the run's segments belong to this text. sha256 {hash}\n"
 OWN = ("spec.toml", "segments", "results.h5", "figure.png", ".lock", ".collate")
+LOCK_SECONDS = 0.5  # `status` holds the lock for an instant
+HALF_WRITTEN = re.compile(r"(spec\.toml|results\.h5|figure\.png)\.[0-9a-f]{8}\.tmp")
 
 
 class RunDirectory:
@@ -46,7 +48,8 @@ class RunDirectory:
         return spec
 
     def _written_hash(self) -> str | None:
-        found = re.search(r"sha256 ([0-9a-f]{64})", self.spec_path.read_text(encoding="utf-8").partition("\n")[0])
+        head = self.spec_path.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
+        found = re.search(r"sha256 ([0-9a-f]{64})", head)
         return found[1] if found else None
 
     def index(self, spec: Spec) -> Index:
@@ -57,7 +60,7 @@ class RunDirectory:
         if self.path.exists() and not self.path.is_dir():
             raise BadInput(f"{self.path}: is a file; give a directory")
         held = sorted(p.name for p in self.path.iterdir()) if self.path.exists() else []
-        foreign = [name for name in held if name not in OWN and not name.endswith(".tmp")]
+        foreign = [name for name in held if name not in OWN and not HALF_WRITTEN.fullmatch(name)]
         if not self.exists and foreign:
             raise BadInput(f"{self.path}: not empty and not a run directory (holds {foreign[0]}); give a new one")
         if self.exists and self._written_hash() is None:
@@ -88,7 +91,7 @@ class RunDirectory:
         lock = FileLock(self.path / ".lock")
         with self.usable():
             try:
-                lock.acquire(timeout=0)
+                lock.acquire(timeout=LOCK_SECONDS)
             except Timeout:
                 raise BadInput(f"{self.path}: in use by another simlab process") from None
         try:
@@ -121,13 +124,15 @@ class RunDirectory:
         fsync_directory(self.path)
 
     def tidy(self) -> None:
-        """Remove what a killed process left half-written in segments/ (the lock is held)."""
-        for path in self.segments.glob("*.tmp"):
+        """Remove what a killed process left half-written (the lock is held)."""
+        mine = [p for p in self.path.iterdir() if HALF_WRITTEN.fullmatch(p.name) and not p.name.startswith("results")]
+        for path in [*mine, *Index.half_written(self.segments)]:
             path.unlink(missing_ok=True)
         self.tidy_results()
 
     def tidy_results(self) -> None:
         """Remove half-written results, unless somebody is writing them."""
         with contextlib.suppress(Timeout, OSError), FileLock(self.collate_lock, timeout=0):
-            for path in self.path.glob("*.tmp"):
-                path.unlink(missing_ok=True)
+            for path in self.path.iterdir():
+                if HALF_WRITTEN.fullmatch(path.name) and path.name.startswith("results.h5"):
+                    path.unlink(missing_ok=True)

@@ -66,18 +66,18 @@ class Pace:
         self, now: float, computed: int, failed: int, running: Sequence[tuple[int, float, float, float, float]]
     ) -> Snapshot:
         """`running`: point, steps done, steps in all, and the time and steps at which it was first seen."""
-        shown, partly, slowest, fractions = [], 0.0, 0.0, 0.0
+        shown, slowest, fractions = [], 0.0, 0.0
+        work, left = self._done, sum(self._left.values())
         for point, done, total, since, first in running:
             rate = (done - first) / (now - since) if now > since else 0.0
             shown.append(Running(self.spec.sweep.label(point), done, total, rate))
             if total:
-                partly += self._left.get(point, 0.0) * done / total
                 fractions += (done - first) / total
+                work += self._left.get(point, 0.0) * (done - first) / total  # of this session
+                left -= self._left.get(point, 0.0) * done / total
             if rate > 0:
                 slowest = max(slowest, (total - done) / rate)
         elapsed = now - self.began
-        work = self._done + partly
-        left = sum(self._left.values()) - partly
         remaining = max(left * elapsed / work, slowest) if work > 0 else None
         rate = (self._points + fractions) / elapsed if elapsed > 0 else 0.0
         return Snapshot(self.spec.sweep.points, computed, failed, elapsed, rate, remaining, shown)

@@ -96,7 +96,7 @@ class Pool:
         self.fatal: list[tuple[int, int, str]] = []  # points at which too many died, to be recorded
         self.attempts = {point: failure[0] + 1 for point, failure in index.failed.items()}
         self.failed: dict[int, str] = {}
-        self.finished = len(index.finished)
+        self.finished = set(index.finished)
         self.pace = Pace(spec, self.todo)
         self.shown = 0.0
 
@@ -119,19 +119,21 @@ class Pool:
 
     def stop(self) -> None:
         """Let the workers commit for GRACE_SECONDS, then end them; one that still starts up has nothing to commit."""
-        for worker in self.workers:
-            if worker.ready:
-                worker.send(stop=True)
-            else:
+        try:
+            for worker in self.workers:
+                if worker.ready:
+                    worker.send(stop=True)
+                else:
+                    worker.process.kill()
+            deadline = time.monotonic() + GRACE_SECONDS
+            for worker in self.workers:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    worker.process.wait(max(0.0, deadline - time.monotonic()))
+        finally:  # also after a second ctrl-C in a script
+            for worker in self.workers:
                 worker.process.kill()
-        deadline = time.monotonic() + GRACE_SECONDS
-        for worker in self.workers:
-            try:
-                worker.process.wait(max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                worker.process.kill()
-            worker.close()
-        self.workers = []
+                worker.close()
+            self.workers = []
 
     def _hire(self) -> None:
         """As many workers as there is work for: one while old segments are merged, or for what comes at the end."""
@@ -185,8 +187,7 @@ class Pool:
         batch = []
         while self.todo and len(worker.assigned) < ahead:
             point = self.todo.popleft()
-            checkpoint = self.index.checkpoints.get(point)
-            batch.append((point, checkpoint.segment.path.name if checkpoint else None, self._attempt(point)))
+            batch.append((point, point in self.index.checkpoints, self._attempt(point)))
             worker.assigned.append(point)
         if batch:
             worker.send(points=batch)
@@ -217,6 +218,8 @@ class Pool:
             )
         if "refused" in message:
             raise BadInput(message["refused"])
+        if "broken" in message:
+            raise SimlabError(message["broken"])
         for point in message.get("done", ()):
             worker.assigned.remove(point)
             worker.computed.add(point)
@@ -225,11 +228,12 @@ class Pool:
             worker.at = None
         for point in message.get("committed", ()):
             worker.computed.discard(point)
-            self.finished += 1
+            self.finished.add(point)
             self.barren = 0
         for key, error in message.get("failed", {}).items():
             self.failed[int(key)] = error
             self.pace.done(int(key))
+            worker.at = None
             worker.assigned.remove(int(key))
             worker.count += 1
         if "at" in message:
@@ -270,14 +274,14 @@ class Pool:
                 self.fatal.append((suspect, self._attempt(suspect), error))
         # It may have committed since the index was read: go on from there.
         self.index = self.run.index(self.spec)
-        self.finished = len(self.index.finished)
+        self.finished = set(self.index.finished)
         self.todo.extendleft(point for point in reversed(lost) if point not in self.index.finished)
 
     def _show(self, force: bool = False) -> None:
         now = time.monotonic()
         if now - self.shown >= SNAPSHOT_SECONDS or force:
             self.shown = now
-            computed = self.finished + sum(len(worker.computed) for worker in self.workers)
+            computed = len(self.finished) + sum(len(worker.computed) for worker in self.workers)
             running = [(*worker.at, *worker.first_at) for worker in self.workers if worker.at is not None]
             self.progress(self.pace.snapshot(now, computed, len(self.failed), running))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +37,7 @@ def collate_run(run: RunDirectory, spec: Spec) -> Path:
     everything is read again.
     """
     outputs = merged_outputs(spec)
-    with FileLock(run.collate_lock):
+    with _locked(run):
         for attempt in range(READ_AGAIN):
             index = run.index(spec)
             index.check_rows(spec.sweep.points)
@@ -46,6 +48,18 @@ def collate_run(run: RunDirectory, spec: Spec) -> Path:
                 if attempt == READ_AGAIN - 1:
                     raise
     return run.results
+
+
+@contextlib.contextmanager
+def _locked(run: RunDirectory) -> Iterator[None]:
+    """One writer of results.h5 at a time; a second one waits."""
+    lock = FileLock(run.collate_lock)
+    with run.usable():
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _attributes(spec: Spec, index: Index) -> dict[str, Any]:

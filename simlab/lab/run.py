@@ -61,11 +61,13 @@ def run_spec(
     commit_seconds: float = COMMIT_SECONDS,
     progress: Callable[[Snapshot], None] = lambda snapshot: None,
     say: Callable[[str], None] = lambda line: None,
+    then: Callable[[Path], None] = lambda results: None,
 ) -> Outcome:
     """Run a sweep into a directory, or go on with it; ends with results.h5.
 
     `workers` defaults to the cores divided by the spec's threads. Whatever the workers, the order or the kills, the
-    same spec gives the same datasets. `say` gets remarks, `progress` a snapshot a few times a second.
+    same spec gives the same datasets. `say` gets remarks, `progress` a snapshot a few times a second, `then`
+    the path of results.h5 while the directory is still held.
     """
     if not isinstance(spec, Spec):
         spec = load_for(directory, spec, settings)
@@ -89,6 +91,7 @@ def run_spec(
             failed = pool.work()
         finally:
             run.tidy()
+        then(run.results)
     return Outcome(run.results, spec.sweep.points, failed)
 
 

@@ -6,14 +6,15 @@ once. It ignores SIGINT and SIGTERM: the parent decides.
 
 All HDF5 is written here, where no signal handler can raise inside HDF5's calls, never in the parent.
 
-Commands: ``{"points": [[point, segment or null, attempt], …]}``, ``{"fail": [[point, attempt, error], …]}`` (record
+Commands: ``{"points": [[point, goes on, attempt], …]}``, ``{"fail": [[point, attempt, error], …]}`` (record
 it), ``{"merge": true}`` (what earlier processes left), ``{"collate": true}``, ``{"end": true}``, ``{"stop": true}``.
 Reports: ``ready``, ``done`` (points computed), ``at`` (point, done, total), ``committed`` (points now durable),
-``failed`` (point → error), ``merged``, ``collated``, ``refused`` (bad input) and ``cannot_write``.
+``failed`` (point → error), ``merged``, ``collated``, ``refused`` (bad input), ``cannot_write`` and ``broken``.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -25,7 +26,10 @@ import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from simlab.record.segments import Checkpoint
 
 REPORT_SECONDS = 0.1
 FIRST_COMMIT_SECONDS = 1.0
@@ -93,6 +97,9 @@ class Worker:
             self.report(cannot_write=str(error))
         except BadInput as error:
             self.report(refused=str(error))
+        except Exception as error:  # not of a point: another worker would meet it again
+            traceback.print_exc()
+            self.report(broken=_one_line(error))
 
     def _next(self) -> Callable[[], None] | None:
         """The next task; None at the end. Commits while idle for long, reports before waiting."""
@@ -105,11 +112,11 @@ class Worker:
                 if self.writer.pending and self._due():
                     self._commit({})
 
-    def _compute(self, point: int, segment: str | None, attempt: int) -> None:
+    def _compute(self, point: int, goes_on: bool, attempt: int) -> None:
         from simlab.core.errors import WriteFailed
 
         try:
-            self._advance_to_end(point, segment, attempt)
+            self._advance_to_end(point, goes_on, attempt)
         except (Stop, WriteFailed):
             raise
         except Exception as error:
@@ -137,19 +144,29 @@ class Worker:
         collate_run(self.run, self.spec)
         self.report(collated=True)
 
-    def _advance_to_end(self, point: int, segment: str | None, attempt: int) -> None:
-        from simlab.record.segments import Checkpoint, Segment
+    def _checkpoint(self, point: int) -> Checkpoint:
+        """Where the point stands. Looked up here and now: the file that held it may have been merged away since."""
+        from simlab.record.index import READ_AGAIN
+
+        for _ in range(READ_AGAIN):
+            at = self.run.index(self.spec).checkpoints[point]
+            with contextlib.suppress(FileNotFoundError):
+                return at.segment.checkpoint(point)
+        raise FileNotFoundError(at.segment.path)
+
+    def _advance_to_end(self, point: int, goes_on: bool, attempt: int) -> None:
+        from simlab.record.segments import Checkpoint
 
         experiment = self.spec.experiment
         params = self.spec.params(point)
         streams = self.spec.sweep.streams(self.spec.seed, point)
         outputs = experiment.outputs(params)
         work = experiment.prepare(params, streams)
-        if segment is None:
-            at = Checkpoint(experiment.start(params, work, streams), records=0, attempt=attempt, serial=0)
-        else:
-            at = Segment.read(self.run.segments / segment).checkpoint(point)
+        if goes_on:
+            at = self._checkpoint(point)
             at.attempt = attempt
+        else:
+            at = Checkpoint(experiment.start(params, work, streams), records=0, attempt=attempt, serial=0)
         while not experiment.finished(params, at.state):
             columns = experiment.advance(params, work, at.state)
             at.records += self._add(point, at.records, columns, outputs)

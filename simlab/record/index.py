@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from simlab.core.errors import BadInput
 from simlab.record.segments import NAME, CheckpointAt, Segment, newest_checkpoints, newest_failures
 
+HALF_WRITTEN = re.compile(NAME.pattern + r"\.[0-9a-f]{8}\.tmp")
 READ_AGAIN = 20  # a merge takes files away under a reader at most a few times in a row
 
 
@@ -59,9 +61,14 @@ class Index:
         for path in sorted(directory.iterdir()) if directory.exists() else []:
             if NAME.fullmatch(path.name):
                 paths.append(path)
-            elif not path.name.startswith(".") and not path.name.endswith(".tmp"):
+            elif not path.name.startswith(".") and not HALF_WRITTEN.fullmatch(path.name):
                 raise BadInput(f"{path}: not a segment of simlab; move it away to go on")
         return paths
+
+    @staticmethod
+    def half_written(directory: Path) -> list[Path]:
+        """What killed writers left."""
+        return [path for path in directory.iterdir() if HALF_WRITTEN.fullmatch(path.name)]
 
     @cached_property
     def finished(self) -> dict[int, int]:

@@ -63,6 +63,33 @@ def test_a_directory_that_is_not_a_run_is_never_touched(
     assert [path.name for path in out.iterdir()] == ["thesis.tex"]
 
 
+def test_files_that_only_look_temporary_are_foreign(
+    tmp_path: Path, tables: dict[str, Any], write_spec: Write, simlab: Call
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "thesis.tmp").write_text("mine")
+    assert "thesis.tmp" in simlab("run", write_spec(tables), "-o", out).stderr
+    assert (out / "thesis.tmp").read_text() == "mine"
+    (out / "thesis.tmp").rename(out / "results.h5.0123abcd.tmp")  # one that a killed process of ours left
+    assert simlab("run", write_spec(tables), "-o", out).returncode == 0
+    assert not list(out.glob("*.tmp"))
+    (out / "segments" / "notes.tmp").write_text("mine")
+    assert simlab("resume", out).returncode == 2
+    assert (out / "segments" / "notes.tmp").exists()
+
+
+def test_a_spec_that_is_no_text_is_refused(
+    tmp_path: Path, tables: dict[str, Any], write_spec: Write, simlab: Call
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "spec.toml").write_bytes(b"a = \xff\xfe\n")
+    for more in ([], ["--overwrite"]):
+        done = simlab("run", write_spec(tables), "-o", out, *more)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+
+
 def test_a_directory_in_use_is_refused(tmp_path: Path, tables: dict[str, Any], write_spec: Write, simlab: Call) -> None:
     path, out = write_spec(tables), tmp_path / "out"
     assert simlab("run", path, "-o", out).returncode == 0

@@ -47,3 +47,10 @@ def test_a_finished_run_has_no_time_left() -> None:
     for point in range(4):
         made.done(point)
     assert made.snapshot(3.0, 4, 0, []).remaining == 0.0
+
+
+def test_steps_of_an_earlier_session_are_not_work_of_this_one() -> None:
+    """Resumed at 40 of 50 steps, 5 made in 5 s: the other three points and 5 steps are left at a step a second."""
+    made = pace()
+    shot = made.snapshot(5.0, 0, 0, [(3, 45.0, 50.0, 0.0, 40.0)])
+    assert shot.remaining == pytest.approx(5 + 50 + 2 * 0.5, rel=0.02)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 import xarray
@@ -18,8 +19,10 @@ import xarray
 from simlab.lab.directory import RunDirectory
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
+from simlab.lab.worker import Worker
 from simlab.record.reader import Results
-from simlab.record.writer import Writer
+from simlab.record.segments import Checkpoint
+from simlab.record.writer import MERGE_AT, Writer
 from tests.conftest import datasets, small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
@@ -132,6 +135,38 @@ def test_files_of_the_current_directory_do_not_stand_in_for_modules(
     (tmp_path / "platform.py").write_text("raise RuntimeError('shadowed')")
     command = [str(Path(sys.executable).with_name("simlab")), "run", str(path), "-o", str(tmp_path / "out"), "-q"]
     assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 0
+
+
+def test_a_checkpoint_whose_file_was_merged_away_is_found_again(tmp_path: Path) -> None:
+    """A worker adopts old segments of mixed levels, merges them while it works, then goes on with a point of theirs."""
+    spec = resolve(small_tables(seeds=12))
+    run = RunDirectory(tmp_path / "out")
+    run.path.mkdir()
+    run.begin(spec, overwrite=False)
+
+    def begun(point: int) -> Checkpoint:
+        params, streams = spec.params(point), spec.sweep.streams(spec.seed, point)
+        work = spec.experiment.prepare(params, streams)
+        return Checkpoint(spec.experiment.start(params, work, streams), 0, 0, 1)
+
+    for point in range(10):
+        path = Writer(run.segments, spec.hash, {}).commit({point: begun(point)})
+        assert path is not None
+        with h5py.File(path, "r+") as file:
+            file.attrs["level"] = point % 2
+    with open(os.devnull, "w") as nowhere:
+        worker = Worker(run.path, 30.0, nowhere)
+        worker._merge()
+        held = run.index(spec).checkpoints[0].segment.path
+        for _ in range(MERGE_AT):
+            worker.writer.commit({11: begun(11)})
+        assert not held.exists(), "the file was not merged: nothing is tested"
+        worker._compute(0, True, 0)
+        assert not worker.writer.failed
+        worker._commit({})
+    index = run.index(spec)
+    assert not index.failed
+    assert list(index.finished) == [0]
 
 
 def test_many_old_segments_are_merged_by_the_next_run(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ class Clock:
                 worker.writer.add = lambda *a: None  # type: ignore[method-assign]
                 worker.writer.commit = lambda *a: None  # type: ignore[method-assign]
             self.inside = 0.0
-            worker.todo.put(partial(worker._compute, 0, None, 0))
+            worker.todo.put(partial(worker._compute, 0, False, 0))
             worker.todo.put(None)
             with threadpool_limits(1):
                 began = time.perf_counter()
