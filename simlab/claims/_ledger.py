@@ -23,7 +23,6 @@ from simlab.record.atomic import committing
 from simlab.record.reader import Results
 
 Size = Literal["quick", "full"]
-ROW = ("claim", "source", "statement", "expected", "measured", "holds", "control")
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def reproduce(
     progress: Callable[[Snapshot], None] = lambda snapshot: None,
     say: Callable[[str], None] = lambda line: None,
 ) -> list[dict[str, Any]]:
-    """Measure and judge claims; one row each, with the keys of ROW."""
+    """Measure and judge claims; one row each: claim, source, statement, expected, measured, holds, control."""
     _read_ledger(out / size / "ledger.json")  # a bad one is said before the work, not after it
     rows = []
     for name in names:

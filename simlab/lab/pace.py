@@ -39,7 +39,7 @@ class Snapshot:
 
 
 class Pace:
-    """Counts the work of the points still to do in one session."""
+    """Counts the work of the points that were still to do when this process began."""
 
     def __init__(self, spec: Spec, points: Iterable[int]) -> None:
         self.spec = spec
@@ -73,7 +73,7 @@ class Pace:
             shown.append(Running(self.spec.sweep.label(point), done, total, rate))
             if total:
                 fractions += (done - first) / total
-                work += self._left.get(point, 0.0) * (done - first) / total  # of this session
+                work += self._left.get(point, 0.0) * (done - first) / total  # of this process
                 left -= self._left.get(point, 0.0) * done / total
             if rate > 0:
                 slowest = max(slowest, (total - done) / rate)
