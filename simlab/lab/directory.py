@@ -11,13 +11,14 @@ from filelock import FileLock, Timeout
 
 from simlab.core.errors import BadInput
 from simlab.lab.spec import Spec, differences, read_tables, resolve
+from simlab.record import atomic
 from simlab.record.atomic import committing, fsync_directory
 from simlab.record.index import Index
 
 HEAD = "# Resolved by simlab; the run's segments belong to this text. sha256 {hash}\n"
 OWN = ("spec.toml", "segments", "results.h5", "figure.png", ".lock", ".collate")
 LOCK_SECONDS = 0.5  # `status` holds the lock for an instant
-HALF_WRITTEN = re.compile(r"(spec\.toml|results\.h5|figure\.png)\.[0-9a-f]{8}\.tmp")
+HALF_WRITTEN = re.compile(r"(spec\.toml|results\.h5|figure\.png)" + atomic.HALF_WRITTEN)
 
 
 class RunDirectory:

@@ -14,6 +14,8 @@ import h5py
 
 from simlab.core.errors import WriteFailed
 
+HALF_WRITTEN = r"\.[0-9a-f]{8}\.tmp"  # what a killed process leaves: a file's own name with this behind it
+
 
 @contextlib.contextmanager
 def committing(path: Path) -> Iterator[Path]:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
+from simlab.record import atomic
 from simlab.record.segments import NAME, CheckpointAt, Segment, newest_checkpoints, newest_failures
 
-HALF_WRITTEN = re.compile(NAME.pattern + r"\.[0-9a-f]{8}\.tmp")
+HALF_WRITTEN = re.compile(NAME.pattern + atomic.HALF_WRITTEN)
 READ_AGAIN = 20  # a merge takes files away under a reader at most a few times in a row
 
 
