@@ -1,0 +1,38 @@
+"""activations: φ, φ' and their duals, one file a kind. MATH §2.
+
+For (z, z') centred Gaussian with variances q, p and correlation u = 1 − t = s − 1 (both t and s accurate to their last
+digits, so that nothing is lost near u = ±1): F = E φ(z)φ(z'), Ḟ = E φ'(z)φ'(z'). A kind defines `Params` and, compiled
+with the signatures of `simlab.activations._signature`,
+
+- ``phi(z, a)`` and ``dphi(z, a)``, where ``a = numbers(params)`` is a float64 array of what they need of the parameters;
+- ``variance(q, a) -> F(q, q, u = 1)``;
+- ``dual(q, p, A, B, t, s, a) -> (τ, σ, Ḟ)``, A = variance(q), B = variance(p): the correlation after the activation
+  is F/√(AB) = 1 − τ = σ − 1. τ = σ = 1 where A or B is 0. τ is exactly 0 for q = p, t = 0. Never NaN for finite q, p;
+
+for numbers of any precision
+
+- ``arb_dual(params, q, us, tangent) -> (F's, Ḟ's)`` for variances q = p (an `arb`) and a list of correlations, in Arb at
+  the context's precision; the second list is None unless `tangent`. None instead of a function where φ is only known
+  in float64;
+
+and what is known of its shape:
+
+- ``homogeneity(params) -> 0 | 1 | None``: φ(λz) = λ^h φ(z) for λ > 0;
+- ``degree(params) -> int | None``: of the polynomial that φ is;
+- ``kinks(params) -> tuple of floats``: where φ or φ' jumps; ``jumps(params) -> bool``: φ itself jumps, which makes Ḟ infinite on the
+  diagonal (no tangent kernel) and the dual a function of √t.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simlab.core import lookup
+from simlab.core.params import Params, parse
+
+
+def get(name: str, **fields: Any) -> Params:
+    """The activation of this name: ``get("leaky_relu", slope=0.1)``."""
+    module = lookup.get("activations", name, "activation")
+    chosen: Params = parse(module.Params, fields, f"activation {name}")
+    return chosen

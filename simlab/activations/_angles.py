@@ -1,0 +1,23 @@
+"""Angles that keep their digits near 0 and π. MATH §1, §2."""
+
+from __future__ import annotations
+
+import math
+
+from simlab.core.jit import jit
+
+
+@jit
+def angle(t: float, s: float) -> float:
+    """θ = arccos u from t = 1 − u and s = 1 + u; angle(s, t) is π − θ."""
+    return 2.0 * math.atan2(math.sqrt(t), math.sqrt(s))
+
+
+@jit
+def sine_minus_angle_cosine(theta: float) -> float:
+    """sin θ − θ cos θ = Σ_{k≥1} (−1)^{k+1} 2k θ^{2k+1}/(2k+1)!, by the series below 1/2 where the terms cancel."""
+    if theta > 0.5:
+        return math.sin(theta) - theta * math.cos(theta)
+    x = theta * theta
+    tail = 1.0 / 3991680.0 - x * (1.0 / 518918400.0 - x * (1.0 / 93405312000.0))
+    return theta * x * (1.0 / 3.0 - x * (1.0 / 30.0 - x * (1.0 / 840.0 - x * (1.0 / 45360.0 - x * tail))))

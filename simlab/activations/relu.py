@@ -1,0 +1,74 @@
+"""ReLU, φ(z) = max(z, 0). [S0 §2], MATH §2.
+
+F = √(qp) κ1(u)/2 and Ḟ = κ0(u)/2 with the arc-cosine functions κ0 = 1 − θ/π, κ1 = (sin θ + (π−θ) cos θ)/π.
+The correlation after it is κ1(u) = 1 − τ, τ = t − (sin θ − θ cos θ)/π: no cancellation, as the second term is less
+than 2θ/3π of the first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from simlab.activations._angles import angle, sine_minus_angle_cosine
+from simlab.activations._signature import DUAL, PHI, VARIANCE
+from simlab.core.jit import jit
+from simlab.core.params import Params as Base
+
+Floats = NDArray[np.float64]
+
+
+class Params(Base):
+    pass
+
+
+def numbers(params: Params) -> Floats:
+    return np.zeros(0)
+
+
+@jit(signatures=[PHI])
+def phi(z: float, a: Floats) -> float:
+    return max(z, 0.0)
+
+
+@jit(signatures=[PHI])
+def dphi(z: float, a: Floats) -> float:
+    return 1.0 if z > 0.0 else 0.0
+
+
+@jit(signatures=[VARIANCE])
+def variance(q: float, a: Floats) -> float:
+    return 0.5 * q
+
+
+@jit(signatures=[DUAL])
+def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) -> tuple[float, float, float]:
+    theta = angle(t, s)
+    tau = t - sine_minus_angle_cosine(theta) / np.pi
+    return tau, 2.0 - tau, 0.5 * angle(s, t) / np.pi
+
+
+def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+    pi = arb.pi()
+    thetas = [u.acos() for u in us]
+    F = [q * ((1 - u * u).sqrt() + (pi - theta) * u) / (2 * pi) for u, theta in zip(us, thetas, strict=True)]
+    return F, [(pi - theta) / (2 * pi) for theta in thetas] if tangent else None
+
+
+def homogeneity(params: Params) -> int | None:
+    return 1
+
+
+def degree(params: Params) -> int | None:
+    return None
+
+
+def kinks(params: Params) -> tuple[float, ...]:
+    return (0.0,)
+
+
+def jumps(params: Params) -> bool:
+    return False
