@@ -36,3 +36,9 @@ def get(name: str, **fields: Any) -> Params:
     module = lookup.get("activations", name, "activation")
     chosen: Params = parse(module.Params, fields, f"activation {name}")
     return chosen
+
+
+def compiled(params: Params) -> Any:
+    from simlab.core.params import module_of
+    m = module_of(params)
+    return m.phi, m.dphi, m.variance, m.dual

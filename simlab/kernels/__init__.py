@@ -1,0 +1,41 @@
+"""kernels: of deep nets and classical ones: their values, Gram matrices and spectra.
+
+A kind defines `Params`, a subclass of `simlab.kernels._kernel.Leaf` (it evaluates itself) or `Kernel` (it combines
+others), and a function of the kind's name that makes one. A kernel ``k`` has ``k(u)``, ``k.gram(X, Y)``,
+``k.spectrum(dim, max_degree)``, ``k.endpoints()``, and ``+``, ``*`` with kernels and positive numbers.
+
+Of the kinds whose function is named here the function hides the module: ``from simlab.kernels.ntk import Params`` works,
+``import simlab.kernels.ntk as module`` gives the function.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simlab.core import lookup
+from simlab.kernels._gram import gram
+from simlab.kernels._kernel import Kernel, made
+from simlab.kernels.gaussian import gaussian
+from simlab.kernels.laplace import laplace
+from simlab.kernels.nngp import nngp
+from simlab.kernels.ntk import ntk
+from simlab.kernels.power_exponential import power_exponential
+from simlab.kernels.residual import residual
+
+__all__ = [
+    "Kernel",
+    "gaussian",
+    "get",
+    "gram",
+    "laplace",
+    "nngp",
+    "ntk",
+    "power_exponential",
+    "residual",
+]
+
+
+def get(name: str, **fields: Any) -> Kernel:
+    """The kernel of this kind: ``get("ntk", depth=3)``."""
+    chosen: Kernel = made(lookup.get("kernels", name, "kernel").Params, **fields)
+    return chosen

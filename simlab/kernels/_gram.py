@@ -1,0 +1,307 @@
+"""Gram matrices of several kernels in one pass over tiles of the data. MATH §3, DESIGN §5.
+
+A tile: inner products of unit vectors (BLAS, one thread), then for each leaf kernel one table look-up a pair, or the
+recursion where there is no table; pairs nearer than z = 1e-6 (duplicates, antipodes, the diagonal) are then recomputed
+from the difference of their vectors by the recursion. Only tiles on and below the diagonal are computed, the other half is
+their mirror. Tiles are shared out over Python threads (compiled code and BLAS release the GIL); a number depends on the
+data alone, not on the threads.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from threadpoolctl import ThreadpoolController
+
+from simlab.core.errors import BadInput, SimlabError
+from simlab.core.jit import jit
+from simlab.kernels import _table
+from simlab.kernels._kernel import Floats, Kernel, Leaf, leaves_of
+from simlab.kernels._pairs import correlations, row_norms
+
+TILE = 384
+SPHERE = 1e-13
+"""Relative spread of squared norms up to which data are taken to lie on a sphere."""
+
+
+def gram(
+    kernels: Sequence[Kernel],
+    X: ArrayLike,
+    Y: ArrayLike | None = None,
+    *,
+    dtype: DTypeLike = np.float64,
+    out: Sequence[NDArray[Any]] | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[NDArray[Any]]:
+    """K(x_i, y_j) : (n, m) of each kernel, with Y = X (and K symmetric to the bit) where none is given.
+
+    Computed in float64, stored as `dtype`: float64 or float32. `progress` is told (pairs done, pairs in all). `out` gives the
+    arrays to fill. The error is that of the recursion plus 1e-13 of the largest value for the tables, plus what the
+    rounding of an inner product to 1e-16 makes of a pair with z ≥ 1e-6.
+    """
+    kind = np.dtype(dtype)
+    if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise BadInput(f"dtype = {kind.name}: must be float64 or float32")
+    left = inputs(X, "X")
+    right = left if Y is None else inputs(Y, "Y")
+    if left.shape[1] != right.shape[1]:
+        raise BadInput(f"X has {left.shape[1]} columns and Y {right.shape[1]}: they must agree")
+    shape = (left.shape[0], right.shape[0])
+    if out is None:
+        out = [np.empty(shape, dtype=kind) for _ in kernels]
+    _Assembly.of(kernels, left, right, Y is None).fill(out, threads or available_threads(), progress)
+    return list(out)
+
+
+def diagonal(kernel: Kernel, X: ArrayLike) -> Floats:
+    """K(x_i, x_i) : (n,)"""
+    data = inputs(X, "X")
+    norms, dim = norms_of(data), data.shape[1]
+    index, t, s = np.arange(norms.size), np.zeros(norms.size), np.full(norms.size, 2.0)
+    values = {}
+    for leaf in kernel.leaves():
+        leaf.check(norms, dim)
+        values[leaf] = leaf.evaluate([leaf], norms, norms, index, index, t, s, dim)[0]
+    result: Floats = kernel.combine(values)
+    return result
+
+
+def inputs(X: ArrayLike, name: str) -> NDArray[Any]:
+    """X as a matrix of real numbers, not copied where it is one."""
+    data = np.asarray(X)
+    if data.dtype.kind not in "fiub":
+        raise BadInput(f"{name} has dtype {data.dtype}: must be real numbers")
+    if data.ndim != 2:
+        raise BadInput(f"{name} has shape {data.shape}: must be a matrix, one input a row")
+    if data.shape[1] == 0:
+        raise BadInput(f"{name} has shape {data.shape}: inputs must have at least one coordinate")
+    return data
+
+
+def norms_of(X: NDArray[Any]) -> Floats:
+    """‖x_i‖ : (n,); refuses what is not finite."""
+    norms = np.empty(X.shape[0])
+    for begin in range(0, X.shape[0], 4096):
+        norms[begin : begin + 4096] = row_norms(_doubles(X[begin : begin + 4096]))
+    wrong = np.flatnonzero(~np.isfinite(norms))
+    if wrong.size:
+        raise BadInput(f"row {wrong[0]} of the inputs is not finite, or its norm overflows")
+    return norms
+
+
+def available_threads() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _doubles(X: NDArray[Any]) -> Floats:
+    return np.ascontiguousarray(X, dtype=np.float64)
+
+
+@dataclass
+class _Assembly:
+    """What a pass over the tiles needs: the data, and the leaves by the way they are evaluated."""
+
+    kernels: list[Kernel]
+    X: NDArray[Any]
+    Y: NDArray[Any]
+    x: Floats
+    y: Floats
+    symmetric: bool
+    stacks: list[tuple[list[Leaf], Floats, Floats, Floats]]  # leaves, tables, factors of rows and of columns
+    families: list[list[Leaf]]  # evaluated by the recursion
+
+    @classmethod
+    def of(cls, kernels: Sequence[Kernel], X: NDArray[Any], Y: NDArray[Any], symmetric: bool) -> _Assembly:
+        x = norms_of(X)
+        y = x if symmetric else norms_of(Y)
+        every = x if symmetric else np.concatenate([x, y])
+        radius = _common(every)
+        tabled: dict[int, list[tuple[Leaf, Floats]]] = {}
+        families: dict[Any, list[Leaf]] = {}
+        for leaf in leaves_of(kernels):
+            leaf.check(every, X.shape[1])
+            coefficients = _table_for(leaf, X.shape[1], radius)
+            if coefficients is None:
+                families.setdefault(leaf.family(), []).append(leaf)
+            else:
+                tabled.setdefault(coefficients.shape[0], []).append((leaf, coefficients))
+        stacks = []
+        for group in tabled.values():
+            leaves = [leaf for leaf, _ in group]
+            factors = [np.stack([_factor(leaf, norms) for leaf in leaves]) for norms in (x, y)]
+            stacks.append((leaves, _table.stack([c for _, c in group]), factors[0], factors[1]))
+        return cls(list(kernels), X, Y, x, y, symmetric, stacks, list(families.values()))
+
+    def tiles(self) -> list[tuple[slice, slice]]:
+        n, m = self.x.size, self.y.size
+        return [
+            (slice(i, min(i + TILE, n)), slice(j, min(j + TILE, m)))
+            for i in range(0, n, TILE)
+            for j in range(0, i + 1 if self.symmetric else m, TILE)
+        ]
+
+    def fill(self, out: Sequence[NDArray[Any]], threads: int, progress: Callable[[int, int], None] | None) -> None:
+        tiles = self.tiles()
+        total = sum((r.stop - r.start) * (c.stop - c.start) for r, c in tiles)
+        todo, lock, stop, done = iter(tiles), threading.Lock(), threading.Event(), itertools.count()
+        finished = [0]
+
+        def work() -> None:
+            scratch = _Scratch()
+            while not stop.is_set():
+                with lock:
+                    tile = next(todo, None)
+                if tile is None:
+                    return
+                try:
+                    self._tile(*tile, out, scratch)
+                except BaseException:
+                    stop.set()
+                    raise
+                with lock:
+                    finished[0] += (tile[0].stop - tile[0].start) * (tile[1].stop - tile[1].start)
+                    if progress is not None:
+                        progress(finished[0], total)
+
+        with _blas().limit(limits=1, user_api="blas"):
+            if threads == 1 or len(tiles) == 1:
+                work()
+                return
+            with ThreadPoolExecutor(threads) as pool:
+                workers = [pool.submit(work) for _ in range(min(threads, len(tiles)))]
+                try:
+                    for worker in workers:
+                        worker.result()
+                except BaseException:
+                    stop.set()
+                    raise
+
+    def _tile(self, rows: slice, columns: slice, out: Sequence[NDArray[Any]], scratch: _Scratch) -> None:
+        X, Y = _doubles(self.X[rows]), _doubles(self.Y[columns])
+        x, y, dim = self.x[rows], self.y[columns], X.shape[1]
+        shape = (x.size, y.size)
+        u = np.matmul(_unit(X, x), _unit(Y, y).T, out=scratch.array("u", shape))
+        near = scratch.indices(2, shape[0] * shape[1])
+        count, values = -1, {}
+        for number, (leaves, tables, left, right) in enumerate(self.stacks):
+            tile = scratch.array(f"table {number}", (len(leaves), *shape))
+            count = _table.look_up(u, tables, left[:, rows], right[:, columns], tile, near)
+            values |= dict(zip(leaves, tile, strict=True))
+        if count < 0:
+            count = _table.find_near(u, near)
+        i, j = near[0, :count], near[1, :count]
+        t_near, s_near = correlations(X, Y, i, j)
+        for leaves, *_ in self.stacks:
+            for family in _by_family(leaves):
+                exact = family[0].evaluate(family, x, y, i, j, t_near, s_near, dim)
+                for leaf, numbers in zip(family, exact, strict=True):
+                    values[leaf][i, j] = numbers
+        if self.families:
+            t, s = 1.0 - u, 1.0 + u
+            t[i, j], s[i, j] = t_near, s_near
+            every_row, every_column = (np.ascontiguousarray(index.ravel()) for index in np.indices(shape))
+            for family in self.families:
+                tile = family[0].evaluate(family, x, y, every_row, every_column, t.ravel(), s.ravel(), dim)
+                values |= {leaf: row.reshape(shape) for leaf, row in zip(family, tile, strict=True)}
+        for kernel, K in zip(self.kernels, out, strict=True):
+            tile = kernel.combine(values)
+            if self.symmetric and rows == columns:
+                _place_lower(tile, K[rows, columns])
+            else:
+                _place(tile, K[rows, columns])
+                if self.symmetric:
+                    _place_transposed(tile, K[columns, rows])
+
+
+class _Scratch:
+    """One thread's buffers, made once a shape and kind."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, Floats] = {}
+        self._near = np.empty((2, 0), dtype=np.int64)
+
+    def array(self, name: str, shape: tuple[int, ...]) -> Floats:
+        size = int(np.prod(shape))
+        if name not in self._arrays or self._arrays[name].size < size:
+            self._arrays[name] = np.empty(size)
+        return self._arrays[name][:size].reshape(shape)
+
+    def indices(self, rows: int, size: int) -> NDArray[np.int64]:
+        if self._near.shape[1] < size:
+            self._near = np.empty((rows, size), dtype=np.int64)
+        return self._near
+
+
+def _common(norms: Floats) -> float | None:
+    """The radius of the sphere that all inputs lie on, to 14 digits so that data of one sphere share their tables."""
+    if norms.size == 0 or norms.min() <= 0.0 or norms.max() - norms.min() > 0.5 * SPHERE * norms.max():
+        return None
+    return float(f"{np.median(norms):.14g}")
+
+
+def _table_for(leaf: Leaf, dim: int, radius: float | None) -> Floats | None:
+    norm = 1.0 if leaf.homogeneity() is not None else radius
+    return None if norm is None else _table.table(leaf, dim if leaf.depends_on_dim() else 1, norm)
+
+
+def _factor(leaf: Leaf, norms: Floats) -> Floats:
+    """What a tabled kernel is multiplied by for an input of this norm; 0 for the zero vector."""
+    h = leaf.homogeneity()
+    if h is None:
+        return np.ones(norms.size)
+    return norms.copy() if h == 1 else np.sign(norms)
+
+
+def _by_family(leaves: Sequence[Leaf]) -> list[list[Leaf]]:
+    families: dict[Any, list[Leaf]] = {}
+    for leaf in leaves:
+        families.setdefault(leaf.family(), []).append(leaf)
+    return list(families.values())
+
+
+def _unit(X: Floats, norms: Floats) -> Floats:
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        unit = X / np.where(norms > 0.0, norms, 1.0)[:, np.newaxis]
+    # A norm so small that X/norm overflows is far below anything a kernel can tell from 0.
+    return np.nan_to_num(unit, copy=False)
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@jit
+def _place(tile: Floats, K: NDArray[Any]) -> None:
+    for i in range(tile.shape[0]):
+        for j in range(tile.shape[1]):
+            K[i, j] = tile[i, j]
+
+
+@jit
+def _place_transposed(tile: Floats, K: NDArray[Any]) -> None:
+    """In blocks of 32: a plain transposed copy misses the cache at every entry (3 x slower)."""
+    n, m = tile.shape
+    for j0 in range(0, m, 32):
+        for i0 in range(0, n, 32):
+            for j in range(j0, min(j0 + 32, m)):
+                for i in range(i0, min(i0 + 32, n)):
+                    K[j, i] = tile[i, j]
+
+
+@jit
+def _place_lower(tile: Floats, K: NDArray[Any]) -> None:
+    for i in range(tile.shape[0]):
+        for j in range(i + 1):
+            K[i, j] = tile[i, j]
+            K[j, i] = tile[i, j]

@@ -1,0 +1,209 @@
+"""The base of every kernel: an immutable value that can be called, assembled, decomposed, added and multiplied.
+
+A *leaf* evaluates itself on pairs of inputs given by their norms and correlation; sums, products and scalings only
+combine the values of their leaves, so that one pass over the data serves them all. Kernels are frozen `Params`: equality,
+hash, pickle and the way from a TOML table come with that. Tables live in a module-level cache, never on the object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from flint import arb
+from numpy.typing import ArrayLike, NDArray
+
+from simlab.core.errors import BadInput
+from simlab.core.params import Params, kind_of, parse
+
+if TYPE_CHECKING:
+    from simlab.kernels._endpoints import Endpoints
+    from simlab.kernels._spectrum import Spectrum
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Kernel(Params):
+    """What all kernels can do; `Leaf` and the combinations say how."""
+
+    # What a kind says of itself
+
+    def leaves(self) -> tuple[Leaf, ...]:
+        """The kernels whose values this one is made of."""
+        raise NotImplementedError
+
+    def combine(self, values: Mapping[Leaf, Any]) -> Any:
+        """This kernel's values from those of its leaves (arrays of floats, or of `arb`)."""
+        raise NotImplementedError
+
+    def polynomial_degree(self) -> int | None:
+        """The degree of κ(u) where it is a polynomial."""
+        raise NotImplementedError
+
+    # What a user asks
+
+    def __call__(self, u: ArrayLike) -> Any:
+        """κ(u) on the sphere of MATH §3 (unit, or of radius √d for the general recursion), for |u| ≤ 1."""
+        cosines = np.asarray(u, dtype=np.float64)
+        wrong = ~(np.abs(cosines) <= 1.0)
+        if np.any(wrong):
+            raise BadInput(f"u = {cosines[wrong].flat[0]}: a cosine must lie in [-1, 1]")
+        values = self.profile(1.0 - cosines.ravel(), 1.0 + cosines.ravel())
+        return float(values[0]) if cosines.ndim == 0 else values.reshape(cosines.shape)
+
+    def profile(self, t: Floats, s: Floats) -> Floats:
+        """κ at u = 1 − t = s − 1, each accurate to its last digit."""
+        result: Floats = self.combine({leaf: leaf.profile_leaf(t, s) for leaf in self.leaves()})
+        return result
+
+    def gram(self, X: ArrayLike, Y: ArrayLike | None = None, **options: Any) -> NDArray[Any]:
+        """K(x_i, y_j) : (n, m), with Y = X where none is given; options as in `simlab.kernels.gram`."""
+        from simlab.kernels._gram import gram
+
+        return gram([self], X, Y, **options)[0]
+
+    def diagonal(self, X: ArrayLike) -> Floats:
+        """K(x_i, x_i) : (n,)"""
+        from simlab.kernels._gram import diagonal
+
+        return diagonal(self, X)
+
+    def spectrum(self, dim: int, max_degree: int, *, domain: str = "sphere", rtol: float = 1e-15) -> Spectrum:
+        """Eigenvalues on S^{d−1} (or on the Boolean cube {±1}^d) at degrees 0 … max_degree, to relative `rtol`."""
+        from simlab.kernels._decompose import decompose
+
+        return decompose(self, dim, max_degree, domain, rtol)
+
+    def endpoints(self) -> Endpoints:
+        """The leading non-integer power of κ at u = ±1 and its coefficients: they set the decay. MATH §4."""
+        from simlab.kernels._decompose import expand
+
+        return expand(self)
+
+    def __add__(self, other: Any) -> Kernel:
+        from simlab.kernels import sum as sums
+
+        return sums.of(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Any) -> Kernel:
+        from simlab.kernels import product, scaled
+
+        if isinstance(other, Kernel):
+            return product.of(self, other)
+        return scaled.of(self, other) if isinstance(other, int | float | np.number) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+    def set_params(self, **fields: Any) -> Kernel:
+        """A kernel with these fields changed; this one stays as it is."""
+        return made(type(self), **(self.get_params() | fields))
+
+    def __sklearn_clone__(self) -> Kernel:
+        return self
+
+    def __repr__(self) -> str:
+        return describe(self)
+
+    __str__ = __repr__
+
+
+class Leaf(Kernel):
+    """A kernel that evaluates itself."""
+
+    def leaves(self) -> tuple[Leaf, ...]:
+        return (self,)
+
+    def combine(self, values: Mapping[Leaf, Any]) -> Any:
+        return values[self]
+
+    def family(self) -> Any:
+        """Leaves of one family are evaluated together by `evaluate`."""
+        return self
+
+    @staticmethod
+    def evaluate(
+        leaves: Sequence[Any],
+        x: Floats,
+        y: Floats,
+        rows: Integers,
+        columns: Integers,
+        t: Floats,
+        s: Floats,
+        dim: int,
+    ) -> Floats:
+        """(leaves, pairs): values on the pairs of inputs of norms x[rows], y[columns] and correlation 1 − t = s − 1."""
+        raise NotImplementedError
+
+    def profile_leaf(self, t: Floats, s: Floats) -> Floats:
+        one, zeros = np.ones(1), np.zeros(t.size, dtype=np.int64)
+        self.check(one, 1)
+        # Of dimension 1 and norm 1 the first layer has x·y/d = u, as on the sphere of radius √d.
+        return self.evaluate([self], one, one, zeros, zeros, t, s, 1)[0]
+
+    def profile_arb(self, us: list[arb]) -> list[arb] | None:
+        """κ at these cosines at the context's precision; None where an activation is only known in float64."""
+        raise NotImplementedError
+
+    def at_one_arb(self) -> arb:
+        """κ(1)"""
+        raise NotImplementedError
+
+    def check(self, norms: Floats, dim: int) -> None:
+        """Refuse inputs on which the kernel overflows."""
+
+    def homogeneity(self) -> int | None:
+        """h where K(x, y) = (‖x‖‖y‖)^h κ(u)."""
+        return None
+
+    def depends_on_dim(self) -> bool:
+        """Whether K(x, y) depends on d beyond the inputs' inner products."""
+        return False
+
+    def grading(self) -> int | None:
+        """m where κ is analytic in x, θ = (π/2) x^m, at both ends; None where there is none."""
+        return 1
+
+    def known_endpoints(self) -> Endpoints | None:
+        """The end-point expansion by formula."""
+        return None
+
+    def series_eigenvalues(self, dim: int, max_degree: int, rtol: float) -> Any:
+        """Eigenvalues on the sphere by an exact series, where the kernel has one."""
+        return None
+
+
+K = TypeVar("K", bound=Kernel)
+
+
+def made(cls: type[K], **fields: Any) -> K:
+    """A kernel from values as Python code has them: NumPy's numbers are as good as Python's."""
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in fields.items()}
+    return parse(cls, plain, cls.__module__.rpartition(".")[2])
+
+
+def leaves_of(kernels: Iterable[Kernel]) -> tuple[Leaf, ...]:
+    """The distinct leaves of several kernels, in order."""
+    return tuple(dict.fromkeys(leaf for kernel in kernels for leaf in kernel.leaves()))
+
+
+def describe(value: Any) -> str:
+    """``ntk(depth=3, activation=leaky_relu(slope=0.1))``: the call that makes it, defaults left out."""
+    if not isinstance(value, Params):
+        return repr(value)
+    fields = {
+        name: getattr(value, name)
+        for name, field in type(value).model_fields.items()
+        if field.is_required() or getattr(value, name) != field.get_default(call_default_factory=True)
+    }
+    text = ", ".join(f"{name}={_inner(item)}" for name, item in fields.items())
+    return f"{kind_of(value)}({text})"
+
+
+def _inner(value: Any) -> str:
+    text = describe(value)
+    return repr(text[:-2]) if isinstance(value, Params) and text.endswith("()") else text

@@ -1,0 +1,182 @@
+"""Kernels made by a recursion over layers: the fields they share and the way to `_recursion`. MATH §3.
+
+``weight_std = None`` is the normalised family: φ scaled so that E φ(z)² = 1 at unit variance, K¹ = x·y, no bias. A
+number is the general recursion, K¹ = σ_b² + σ_w² x·y/d. `depth` L counts weight layers: L = 2 is one hidden layer.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from flint import arb
+from pydantic import Field, model_validator
+
+from simlab import activations
+from simlab.core.errors import SimlabError
+from simlab.core.params import Params, Room, kind_of, module_of
+from simlab.kernels import _recursion
+from simlab.kernels._kernel import Floats, Integers, Leaf
+
+CHUNK = 1024
+
+
+class Layered(Leaf):
+    """A kernel of depth L; `tangent` tells Θ^L from K^L."""
+
+    depth: int = Field(ge=1, description="number L of weight layers; 2 is one hidden layer")
+    activation: Annotated[Params, Room("activations")] = Field(
+        default_factory=lambda: activations.get("relu"), description="φ"
+    )
+    weight_std: float | None = Field(None, gt=0, description="σ_w; left out: the normalised family on the unit sphere")
+    bias_std: float = Field(0.0, ge=0, description="σ_b; only with weight_std")
+
+    @model_validator(mode="after")
+    def _possible(self) -> Layered:
+        if self.weight_std is None and self.bias_std != 0:
+            raise ValueError(f"bias_std = {self.bias_std}: the normalised family has no bias; give weight_std too")
+        if self.is_tangent() and self.depth > 1 and module_of(self.activation).jumps(self.activation):
+            raise ValueError(
+                f"activation = {kind_of(self.activation)!r}: it jumps, so that E φ'(z)² is infinite and there is no "
+                f"tangent kernel; use nngp"
+            )
+        return self
+
+    def is_tangent(self) -> bool:
+        raise NotImplementedError
+
+    def branch_scale(self) -> float | None:
+        """α of a residual net, None for a plain one."""
+        return None
+
+    # Numbers
+
+    def family(self) -> Any:
+        return ("layered", self.activation, self.weight_std, self.bias_std, self.branch_scale())
+
+    @staticmethod
+    def evaluate(
+        leaves: Sequence[Any],
+        x: Floats,
+        y: Floats,
+        rows: Integers,
+        columns: Integers,
+        t: Floats,
+        s: Floats,
+        dim: int,
+    ) -> Floats:
+        order = sorted(range(len(leaves)), key=lambda i: leaves[i].depth)
+        first: Layered = leaves[order[-1]]
+        depths = np.array([leaves[i].depth for i in order], dtype=np.int64)
+        tangents = np.array([leaves[i].is_tangent() for i in order])
+        _, _, _, dual = activations.compiled(first.activation)
+        a, c = module_of(first.activation).numbers(first.activation), first.constants(dim)
+        X = first._points(x, dim)
+        Y = X if y is x else first._points(y, dim)
+        out = np.empty((len(leaves), t.size))
+        _recursion.pairs(dual, a, c, x, y, X, Y, rows, columns, t, s, depths, tangents, out)
+        return out[np.argsort(order)]
+
+    def constants(self, dim: int) -> Floats:
+        """(σ_b², v, r, β, w) of `_recursion`."""
+        alpha = self.branch_scale()
+        if self.weight_std is None:
+            skip, mix = (0.0, 1.0) if alpha is None else (1.0 / (1.0 + alpha**2), alpha**2 / (1.0 + alpha**2))
+            return np.array([0.0, 1.0, skip, mix, _unit_weight(self.activation)])
+        skip, mix = (0.0, 1.0) if alpha is None else (1.0, alpha**2)
+        return np.array([self.bias_std**2, self.weight_std**2 / dim, skip, mix, self.weight_std**2])
+
+    def _points(self, norms: Floats, dim: int) -> Floats:
+        _, _, variance, dual = activations.compiled(self.activation)
+        a = module_of(self.activation).numbers(self.activation)
+        return _recursion.points(variance, dual, a, self.constants(dim), norms, self.depth)
+
+    def check(self, norms: Floats, dim: int) -> None:
+        # The recursion of a homogeneous net grows with the norm.
+        distinct = np.array([norms.max(initial=0.0)]) if self.homogeneity() is not None else np.unique(norms)
+        for begin in range(0, distinct.size, CHUNK):
+            table = self._points(distinct[begin : begin + CHUNK], dim)
+            columns = [_recursion.VARIANCE_IN, *([_recursion.TANGENT] if self.is_tangent() else [])]
+            wrong = ~np.isfinite(table[:, :, columns]).all(axis=2)
+            if wrong.any():
+                layer = int(np.argmax(wrong.any(axis=0)))
+                norm = distinct[begin + int(np.argmax(wrong[:, layer]))]
+                raise SimlabError(
+                    f"{self!r}: overflow at layer {layer + 1} of {self.depth} for an input of norm {norm:.6g}; "
+                    f"use smaller variances, fewer layers or smaller inputs"
+                )
+
+    def homogeneity(self) -> int | None:
+        if self.bias_std != 0:
+            return None
+        if self.depth == 1:
+            return 1
+        h: int | None = module_of(self.activation).homogeneity(self.activation)
+        return None if h == 0 and self.branch_scale() is not None else h
+
+    def depends_on_dim(self) -> bool:
+        return self.weight_std is not None
+
+    def grading(self) -> int | None:
+        jumps = module_of(self.activation).jumps(self.activation)
+        return 2 ** max(0, self.depth - 2) if jumps else 1
+
+    def polynomial_degree(self) -> int | None:
+        if self.depth == 1:
+            return 1
+        degree: int | None = module_of(self.activation).degree(self.activation)
+        return None if degree is None else max(degree, 0 if self.branch_scale() is None else 1) ** (self.depth - 1)
+
+    # Numbers of any precision
+
+    def profile_arb(self, us: list[arb]) -> list[arb] | None:
+        if module_of(self.activation).arb_dual is None:
+            return None
+        return self._arb(us)
+
+    def at_one_arb(self) -> arb:
+        return self._arb([])[0]
+
+    def _arb(self, us: list[arb]) -> list[arb]:
+        """The recursion on the unit sphere (or that of radius √d) in Arb; with no cosines, κ(1)."""
+        dual = functools.partial(module_of(self.activation).arb_dual, self.activation)
+        alpha, one, tangent = self.branch_scale(), arb(1), self.is_tangent()
+        bias, first, skip, mix = arb(self.bias_std) ** 2, one, arb(0), one
+        if self.weight_std is None:
+            weight = one if self.depth == 1 else 1 / dual(one, [one], False)[0][0]
+            if alpha is not None:
+                skip, mix = 1 / (1 + arb(alpha) ** 2), arb(alpha) ** 2 / (1 + arb(alpha) ** 2)
+        else:
+            first = weight = arb(self.weight_std) ** 2
+            if alpha is not None:
+                skip, mix = one, arb(alpha) ** 2
+        # The diagonal goes first and apart: there the correlation is 1, exactly.
+        q = theta_one = bias + first
+        K = [bias + first * u for u in us]
+        theta = list(K)
+        for _ in range(self.depth - 1):
+            F_one, slope_one = dual(q, [one], tangent)
+            F, slope = dual(q, [k / q for k in K], tangent) if us else ([], [])
+            part_one, parts = mix * (bias + weight * F_one[0]), [mix * (bias + weight * f) for f in F]
+            if tangent:
+                theta_one = skip * theta_one + part_one + mix * weight * slope_one[0] * theta_one
+                theta = [
+                    skip * th + part + mix * weight * d * th for th, part, d in zip(theta, parts, slope, strict=True)
+                ]
+            q = skip * q + part_one
+            K = [skip * k + part for k, part in zip(K, parts, strict=True)]
+        if not us:
+            return [theta_one if tangent else q]
+        return theta if tangent else K
+
+
+@functools.lru_cache(maxsize=256)
+def _unit_weight(activation: Params) -> float:
+    """1/E φ(z)² at unit variance"""
+    _, _, variance, _ = activations.compiled(activation)
+    second = variance(1.0, module_of(activation).numbers(activation))
+    if not 0.0 < second < np.inf:
+        raise SimlabError(f"{kind_of(activation)}: E φ(z)² = {second}: it cannot be normalised; give weight_std")
+    return float(1.0 / second)

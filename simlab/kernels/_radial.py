@@ -1,0 +1,79 @@
+"""exp(−c r^{2γ}), r² = ‖x−y‖²/2, which is 1 − u on the unit sphere. MATH §4, DESIGN §4.
+
+From norms and angle r² = (‖x‖−‖y‖)²/2 + ‖x‖‖y‖ t: positive terms, nothing cancels for near inputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+from pydantic import Field
+
+from simlab.core.jit import jit
+from simlab.kernels import _endpoints
+from simlab.kernels._eigenvalues import power_exponential_eigenvalues
+from simlab.kernels._kernel import Floats, Integers, Leaf
+
+
+@jit
+def _values(
+    c: float, gamma: float, x: Floats, y: Floats, rows: Integers, columns: Integers, t: Floats, out: NDArray[np.float64]
+) -> None:
+    for i in range(t.size):
+        a, b = x[rows[i]], y[columns[i]]
+        square = 0.5 * (a - b) ** 2 + a * b * t[i]
+        if gamma == 0.5:
+            out[i] = math.exp(-c * math.sqrt(square))
+        elif gamma == 1.0:
+            out[i] = math.exp(-c * square)
+        else:
+            out[i] = math.exp(-c * square**gamma)
+
+
+class Radial(Leaf):
+    """A kernel exp(−c r^{2γ}); `power` is γ."""
+
+    c: float = Field(gt=0, description="inverse length: exp(-c r^(2γ)) with r² = |x-y|²/2")
+
+    def power(self) -> float:
+        raise NotImplementedError
+
+    @staticmethod
+    def evaluate(
+        leaves: Sequence[Any],
+        x: Floats,
+        y: Floats,
+        rows: Integers,
+        columns: Integers,
+        t: Floats,
+        s: Floats,
+        dim: int,
+    ) -> Floats:
+        out = np.empty((len(leaves), t.size))
+        for leaf, row in zip(leaves, out, strict=True):
+            _values(leaf.c, leaf.power(), x, y, rows, columns, t, row)
+        return out
+
+    def profile_arb(self, us: list[arb]) -> list[arb] | None:
+        return [(-arb(self.c) * (1 - u) ** arb(self.power())).exp() for u in us]
+
+    def at_one_arb(self) -> arb:
+        return arb(1)
+
+    def polynomial_degree(self) -> int | None:
+        return None
+
+    def grading(self) -> int | None:
+        """(1−u)^γ = (√2 sin(θ/2))^{2γ} is analytic in x where 2γm is an integer."""
+        return next((m for m in range(1, 17) if (2 * self.power() * m).is_integer()), None)
+
+    def known_endpoints(self) -> _endpoints.Endpoints | None:
+        return _endpoints.power_exponential(self.c, self.power())
+
+    def series_eigenvalues(self, dim: int, max_degree: int, rtol: float) -> Any:
+        return power_exponential_eigenvalues(self.c, self.power(), dim, max_degree, rtol)

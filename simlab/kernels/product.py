@@ -1,0 +1,40 @@
+"""K = ∏_i K_i, entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from simlab.core.params import Room
+from simlab.kernels._kernel import Kernel, Leaf, leaves_of, made
+from simlab.kernels import sum as sums
+
+
+class Params(Kernel):
+    factors: Annotated[tuple[Kernel, ...], Room("kernels")] = Field(min_length=1, description="the kernels K_i")
+
+    def leaves(self) -> tuple[Leaf, ...]:
+        return leaves_of(self.factors)
+
+    def combine(self, values: Mapping[Leaf, Any]) -> Any:
+        first, *rest = (factor.combine(values) for factor in self.factors)
+        for item in rest:
+            first = first * item
+        return first
+
+    def polynomial_degree(self) -> int | None:
+        degrees = [factor.polynomial_degree() for factor in self.factors]
+        return None if None in degrees else sum(d for d in degrees if d is not None)
+
+    def __repr__(self) -> str:
+        return " * ".join(f"({k!r})" if isinstance(k, sums.Params) else repr(k) for k in self.factors)
+
+
+EXAMPLES = ({"factors": [{"kind": "ntk", "depth": 3}, {"kind": "gaussian", "c": 1.0}]},)
+
+
+def of(*kernels: Kernel) -> Params:
+    """The product, nested products made flat."""
+    return made(Params, factors=tuple(f for k in kernels for f in (k.factors if isinstance(k, Params) else (k,))))
