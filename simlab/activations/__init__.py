@@ -40,5 +40,6 @@ def get(name: str, **fields: Any) -> Params:
 
 def compiled(params: Params) -> Any:
     from simlab.core.params import module_of
+
     m = module_of(params)
     return m.phi, m.dphi, m.variance, m.dual

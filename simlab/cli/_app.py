@@ -9,6 +9,9 @@ import click
 import simlab
 
 COMMANDS = {
+    "kernel": "_kernels",
+    "spectrum": "_kernels",
+    "gram": "_gram",
     "run": "_run",
     "resume": "_run",
     "status": "_run",

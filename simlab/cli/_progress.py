@@ -74,9 +74,23 @@ class Display:
             self.last = time.monotonic()
             self.say("; ".join([_points(shot), *(f"{r.label}: {_steps(r)}" for r in shot.running)]))
 
+    def amount(self, label: str, done: float, total: float, rate: float) -> None:
+        """One piece of work that is not a sweep: `done` of `total`, so many a second."""
+        left = (total - done) / rate if rate > 0 else None
+        text = f"{100 * done / total:.0f} %, {quantity(rate)} {label}/s, {clock(left)} left"
+        if self.bar is not None:
+            self._rows([(label, done, total, text)])
+        elif not self.quiet and time.monotonic() - self.last >= LINE_SECONDS:
+            self.last = time.monotonic()
+            self.say(text)
+
     def _draw(self, shot: Snapshot) -> None:
         rows: list[tuple[str, float, float, str]] = [("points", shot.done + shot.failed, shot.points, _points(shot))]
-        rows += [(running.label, running.done, running.total, _steps(running)) for running in shot.running]
+        self._rows(
+            [*rows, *((running.label, running.done, running.total, _steps(running)) for running in shot.running)]
+        )
+
+    def _rows(self, rows: list[tuple[str, float, float, str]]) -> None:
         while len(self.tasks) < len(rows):
             self.tasks.append(self.bar.add_task("", text=""))
         for task in self.tasks[len(rows) :]:

@@ -1,2 +1,4 @@
 class Endpoints: ...
-relu_rf=relu_ntk=step_rf=power_exponential=None
+
+
+relu_rf = relu_ntk = step_rf = power_exponential = None

@@ -10,7 +10,6 @@ data alone, not on the threads.
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -59,7 +58,8 @@ def gram(
     shape = (left.shape[0], right.shape[0])
     if out is None:
         out = [np.empty(shape, dtype=kind) for _ in kernels]
-    _Assembly.of(kernels, left, right, Y is None).fill(out, threads or available_threads(), progress)
+    assembly = Assembly.of(kernels, left, right, Y is None)
+    assembly.fill(out, slice(0, shape[0]), slice(0, shape[1]), threads or available_threads(), progress)
     return list(out)
 
 
@@ -108,7 +108,7 @@ def _doubles(X: NDArray[Any]) -> Floats:
 
 
 @dataclass
-class _Assembly:
+class Assembly:
     """What a pass over the tiles needs: the data, and the leaves by the way they are evaluated."""
 
     kernels: list[Kernel]
@@ -121,7 +121,7 @@ class _Assembly:
     families: list[list[Leaf]]  # evaluated by the recursion
 
     @classmethod
-    def of(cls, kernels: Sequence[Kernel], X: NDArray[Any], Y: NDArray[Any], symmetric: bool) -> _Assembly:
+    def of(cls, kernels: Sequence[Kernel], X: NDArray[Any], Y: NDArray[Any], symmetric: bool) -> Assembly:
         x = norms_of(X)
         y = x if symmetric else norms_of(Y)
         every = x if symmetric else np.concatenate([x, y])
@@ -142,19 +142,23 @@ class _Assembly:
             stacks.append((leaves, _table.stack([c for _, c in group]), factors[0], factors[1]))
         return cls(list(kernels), X, Y, x, y, symmetric, stacks, list(families.values()))
 
-    def tiles(self) -> list[tuple[slice, slice]]:
-        n, m = self.x.size, self.y.size
-        return [
-            (slice(i, min(i + TILE, n)), slice(j, min(j + TILE, m)))
-            for i in range(0, n, TILE)
-            for j in range(0, i + 1 if self.symmetric else m, TILE)
+    def fill(
+        self,
+        out: Sequence[NDArray[Any]],
+        rows: slice,
+        columns: slice,
+        threads: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """out[k] : K_k[rows, columns]. A block on the diagonal is computed by halves."""
+        mirrored = self.symmetric and rows == columns
+        tiles = [
+            (slice(i, min(i + TILE, rows.stop)), slice(j, min(j + TILE, columns.stop)))
+            for i in range(rows.start, rows.stop, TILE)
+            for j in range(columns.start, i + 1 if mirrored else columns.stop, TILE)
         ]
-
-    def fill(self, out: Sequence[NDArray[Any]], threads: int, progress: Callable[[int, int], None] | None) -> None:
-        tiles = self.tiles()
         total = sum((r.stop - r.start) * (c.stop - c.start) for r, c in tiles)
-        todo, lock, stop, done = iter(tiles), threading.Lock(), threading.Event(), itertools.count()
-        finished = [0]
+        todo, lock, stop, finished = iter(tiles), threading.Lock(), threading.Event(), [0]
 
         def work() -> None:
             scratch = _Scratch()
@@ -164,7 +168,13 @@ class _Assembly:
                 if tile is None:
                     return
                 try:
-                    self._tile(*tile, out, scratch)
+                    values = self._tile(*tile, scratch)
+                    i, j = (
+                        slice(part.start - whole.start, part.stop - whole.start)
+                        for part, whole in zip(tile, (rows, columns), strict=True)
+                    )
+                    for kernel, K in zip(self.kernels, out, strict=True):
+                        _place(kernel.combine(values), K, i, j, mirrored)
                 except BaseException:
                     stop.set()
                     raise
@@ -186,7 +196,8 @@ class _Assembly:
                     stop.set()
                     raise
 
-    def _tile(self, rows: slice, columns: slice, out: Sequence[NDArray[Any]], scratch: _Scratch) -> None:
+    def _tile(self, rows: slice, columns: slice, scratch: _Scratch) -> dict[Leaf, Floats]:
+        """Every leaf's values on a tile of the data."""
         X, Y = _doubles(self.X[rows]), _doubles(self.Y[columns])
         x, y, dim = self.x[rows], self.y[columns], X.shape[1]
         shape = (x.size, y.size)
@@ -213,14 +224,7 @@ class _Assembly:
             for family in self.families:
                 tile = family[0].evaluate(family, x, y, every_row, every_column, t.ravel(), s.ravel(), dim)
                 values |= {leaf: row.reshape(shape) for leaf, row in zip(family, tile, strict=True)}
-        for kernel, K in zip(self.kernels, out, strict=True):
-            tile = kernel.combine(values)
-            if self.symmetric and rows == columns:
-                _place_lower(tile, K[rows, columns])
-            else:
-                _place(tile, K[rows, columns])
-                if self.symmetric:
-                    _place_transposed(tile, K[columns, rows])
+        return values
 
 
 class _Scratch:
@@ -281,15 +285,17 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-@jit
-def _place(tile: Floats, K: NDArray[Any]) -> None:
-    for i in range(tile.shape[0]):
-        for j in range(tile.shape[1]):
-            K[i, j] = tile[i, j]
+def _place(tile: Floats, K: NDArray[Any], rows: slice, columns: slice, mirrored: bool) -> None:
+    if mirrored and rows == columns:
+        _copy_lower(tile, K[rows, columns])
+    else:
+        K[rows, columns] = tile
+        if mirrored:
+            _copy_transposed(tile, K[columns, rows])
 
 
 @jit
-def _place_transposed(tile: Floats, K: NDArray[Any]) -> None:
+def _copy_transposed(tile: Floats, K: NDArray[Any]) -> None:
     """In blocks of 32: a plain transposed copy misses the cache at every entry (3 x slower)."""
     n, m = tile.shape
     for j0 in range(0, m, 32):
@@ -300,7 +306,8 @@ def _place_transposed(tile: Floats, K: NDArray[Any]) -> None:
 
 
 @jit
-def _place_lower(tile: Floats, K: NDArray[Any]) -> None:
+def _copy_lower(tile: Floats, K: NDArray[Any]) -> None:
+    """The lower half and its mirror: BLAS may differ in the last bit between u_ij and u_ji."""
     for i in range(tile.shape[0]):
         for j in range(i + 1):
             K[i, j] = tile[i, j]

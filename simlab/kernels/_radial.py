@@ -16,7 +16,6 @@ from pydantic import Field
 
 from simlab.core.jit import jit
 from simlab.kernels import _endpoints
-from simlab.kernels._eigenvalues import power_exponential_eigenvalues
 from simlab.kernels._kernel import Floats, Integers, Leaf
 
 
@@ -76,4 +75,6 @@ class Radial(Leaf):
         return _endpoints.power_exponential(self.c, self.power())
 
     def series_eigenvalues(self, dim: int, max_degree: int, rtol: float) -> Any:
+        from simlab.kernels._eigenvalues import power_exponential_eigenvalues
+
         return power_exponential_eigenvalues(self.c, self.power(), dim, max_degree, rtol)

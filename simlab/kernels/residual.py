@@ -25,7 +25,11 @@ class Params(Layered):
         return self.alpha
 
 
-EXAMPLES = ({"depth": 3}, {"depth": 5, "alpha": 0.5, "tangent": False}, {"depth": 3, "weight_std": 1.0, "bias_std": 0.3})
+EXAMPLES = (
+    {"depth": 3},
+    {"depth": 5, "alpha": 0.5, "tangent": False},
+    {"depth": 3, "weight_std": 1.0, "bias_std": 0.3},
+)
 
 
 def residual(

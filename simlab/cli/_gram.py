@@ -1,0 +1,101 @@
+"""gram: the matrix of a kernel on data from a file, of any size, into HDF5."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from simlab.cli import _kernel_options, _options
+
+
+@click.command()
+@_kernel_options.kernel
+@click.argument("inputs", metavar="X")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="HDF5 file to write."
+)
+@click.option(
+    "--memory", type=_kernel_options.Size(), help="Most memory to use, such as 4GB.  [default: half of what is free]"
+)
+@click.option("--float32", "single", is_flag=True, help="Store single precision (computed in double).")
+@click.option("--threads", type=click.IntRange(min=1), help="Threads to use.  [default: all cores]")
+@_options.overwrite
+@_options.quiet
+@_options.as_json
+def gram(
+    kind: str,
+    inputs: str,
+    output: Path,
+    memory: int | None,
+    single: bool,
+    threads: int | None,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+    settings: tuple[str, ...],
+    **fields: Any,
+) -> None:
+    """Assemble the Gram matrix of kernel KIND (or of several: nngp,ntk) on the rows of X, a .npy, .npz, HDF5 or IDX file.
+
+    The matrix is written block by block, so that it may be larger than memory; stopped or killed, the same command goes
+    on where it was. X.npz::NAME and X.h5::NAME choose one array of several.
+
+    \b
+    Example:
+      simlab gram ntk X.npy --depth 3 -o K.h5
+      simlab gram nngp,ntk train-images-idx3-ubyte.gz --depth 2,10 --float32 --memory 4GB -o K.h5
+    """
+    from simlab.cli._progress import Display
+    from simlab.core.errors import BadInput
+    from simlab.data._files import read_array
+    from simlab.kernels._store import free_memory, gram_file
+
+    chosen = _kernel_options.kernels(kind, fields, settings)
+    names = [name_of(kernel) for kernel in chosen]
+    if len(set(names)) < len(names):
+        raise BadInput(f"{kind}: the same kernel twice ({', '.join(names)})")
+    if not output.parent.is_dir():
+        raise BadInput(f"{output.parent}: no such directory")
+    X = read_array(inputs)
+    began = time.monotonic()
+    with Display(quiet) as display:
+
+        def progress(done: int, total: int, before: int) -> None:
+            display.amount("pairs", done, total, (done - before) / max(time.monotonic() - began, 1e-9))
+
+        gram_file(
+            dict(zip(names, chosen, strict=True)),
+            X,
+            output,
+            dtype="float32" if single else "float64",
+            memory=memory or free_memory() // 2,
+            threads=threads,
+            overwrite=overwrite,
+            progress=progress,
+            say=display.say,
+        )
+    described = {
+        "output": str(output),
+        "datasets": {name: repr(kernel) for name, kernel in zip(names, chosen, strict=True)},
+        "inputs": list(X.shape),
+        "dtype": "float32" if single else "float64",
+    }
+    if as_json:
+        _options.print_json(described)
+    else:
+        for name, text in described["datasets"].items():  # type: ignore[attr-defined]
+            click.echo(f"{output}: {name} : {X.shape[0]} x {X.shape[0]}, {text}")
+
+
+def name_of(kernel: Any) -> str:
+    """The dataset's name: the kind, and the depth where there is one."""
+    from simlab.core.params import kind_of
+
+    depth = getattr(kernel, "depth", None)
+    return kind_of(kernel) if depth is None else f"{kind_of(kernel)}_{depth}"
+
+
+COMMANDS = {"gram": gram}

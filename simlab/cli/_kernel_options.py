@@ -1,0 +1,111 @@
+"""The options that name a kernel, shared by `kernel`, `spectrum` and `gram`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from simlab.kernels import Kernel
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Integers(click.ParamType):
+    """``2,3,10`` → (2, 3, 10)"""
+
+    name = "integers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(int(part) for part in value.split(","))
+        except ValueError:
+            self.fail(f"{value!r}: must be an integer, or several with commas between them", param, ctx)
+
+
+class Size(click.ParamType):
+    """``4GB`` → bytes"""
+
+    name = "size"
+    units = {
+        "": 1,
+        "B": 1,
+        "KB": 10**3,
+        "MB": 10**6,
+        "GB": 10**9,
+        "TB": 10**12,
+        "KIB": 1 << 10,
+        "MIB": 1 << 20,
+        "GIB": 1 << 30,
+    }  # noqa: RUF012
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        digits = value.rstrip("BKMGTIbkmgti ")
+        unit = value[len(digits) :].strip().upper()
+        try:
+            size = int(float(digits) * self.units[unit])
+        except (ValueError, KeyError, OverflowError):
+            size = 0
+        if size <= 0:
+            self.fail(f"{value!r}: must be a size such as 500MB or 4GB", param, ctx)
+        return size
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from simlab.core import lookup
+
+    return [name for name in lookup.kinds("kernels") if name.startswith(incomplete)]
+
+
+def _complete_activation(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from simlab.core import lookup
+
+    return [name for name in lookup.kinds("activations") if name.startswith(incomplete)]
+
+
+def kernel(function: F) -> F:
+    """KIND and the fields of a kernel; `kernels` turns them into objects."""
+    for decorate in reversed(
+        (
+            click.argument("kind", shell_complete=_complete),
+            click.option("--depth", type=Integers(), help="Weight layers, 2 is one hidden layer; several: 2,3,10."),
+            click.option(
+                "--activation", shell_complete=_complete_activation, help="relu, erf, … (`simlab list activations`)."
+            ),
+            click.option(
+                "--weight-std", type=float, help="σ_w of the general recursion.  [default: normalised family]"
+            ),
+            click.option("--bias-std", type=float, help="σ_b of the general recursion."),
+            click.option("--c", type=float, help="c of laplace, gaussian, power_exponential."),
+            click.option("--gamma", type=float, help="γ of power_exponential."),
+            click.option(
+                "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Any other field: activation.slope=0.1."
+            ),
+        )
+    ):
+        function = decorate(function)
+    return function
+
+
+def kernels(kind: str, fields: dict[str, Any], settings: tuple[str, ...]) -> list[Kernel]:
+    """One kernel for every kind (``nngp,ntk``) and every depth that was given."""
+    from simlab.core.params import choose
+    from simlab.lab.spec import override
+
+    given = {name: value for name, value in fields.items() if value is not None}
+    if "activation" in given:
+        given["activation"] = {"kind": given["activation"]}
+    depths = given.pop("depth", None)
+    found = []
+    for name in kind.split(","):
+        for depth in (None,) if depths is None else depths:
+            table = {"kind": name, **given, **({} if depth is None else {"depth": depth})}
+            tables = override({"kernel": table}, [f"kernel.{setting}" for setting in settings])
+            found.append(choose("kernels", tables["kernel"], name))
+    return found

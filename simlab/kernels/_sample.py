@@ -1,0 +1,53 @@
+"""Values of a kernel's profile κ(u) to a stated number of digits, and their fixed-point form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from flint import arb, ctx, fmpz
+
+from simlab.core.errors import SimlabError
+
+Profile = Callable[[list[arb]], list[arb]]
+"""κ at cosines, in the precision of the moment. Right at u = ±1 exactly, too: the cube has these points."""
+
+LOG2_10 = math.log2(10)
+
+
+def log2(x: arb) -> float:
+    """log2 |x| of a midpoint, −inf for 0; no overflow."""
+    mantissa, exponent = x.mid().man_exp()
+    return math.log2(abs(int(mantissa))) + int(exponent) if mantissa != 0 else -math.inf
+
+
+def fixed(x: arb, bits: int) -> fmpz:
+    """⌊x 2^bits⌋ of the midpoint."""
+    mantissa, exponent = x.mid().man_exp()
+    shift = int(exponent) + bits
+    return fmpz(mantissa) << shift if shift >= 0 else fmpz(mantissa) >> -shift
+
+
+def sample(profile: Profile, points: Callable[[], list[arb]], digits: int) -> tuple[list[arb], list[arb], arb]:
+    """(points, κ, max|κ|), every ball of κ narrower than 10^−digits · max|κ|, in the precision which that takes.
+
+    `points` is called in the precision at work. Near ±1 an arccos costs half of its digits: balls say how many more
+    are needed.
+    """
+    bits = math.ceil(digits * LOG2_10) + 32
+    for _ in range(6):
+        with ctx.workprec(bits):
+            us = points()
+            values = profile(us)
+        if len(values) != len(us):
+            raise SimlabError(f"the kernel's profile gave {len(values)} values for {len(us)} cosines")
+        bad = next((u for u, v in zip(us, values, strict=True) if not v.is_finite()), None)
+        lost = bits / 2.0
+        if bad is None:
+            scale = max(abs(v.mid()) for v in values)
+            lost = max(log2(v.rad()) for v in values) - log2(scale) + digits * LOG2_10 if scale > 0 else -1.0
+            if lost <= 0.0:
+                return us, values, scale
+        bits += math.ceil(min(lost, float(bits))) + 32
+    where = "" if bad is None else f": it is not a number at u = {bad.mid().str(10, radius=False)}"
+    raise SimlabError(f"the kernel's profile cannot be evaluated to {digits} digits{where}")

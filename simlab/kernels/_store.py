@@ -1,0 +1,243 @@
+"""Gram matrices larger than memory: block by block into one HDF5 file, resumable after kill -9. DESIGN §5.
+
+The datasets are contiguous and allocated when the file is made; it is closed, and blocks are written at the datasets' offsets
+with plain writes. What is unfinished lies beside the result as ``K.h5.part`` with a journal ``K.h5.part.json`` of the blocks
+that are on the disk (fsync first, then the journal by rename); the finished file gets its name by a rename.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from simlab.core.errors import BadInput, WriteFailed
+from simlab.core.jit import source_hash
+from simlab.kernels._gram import TILE, Assembly, available_threads, inputs
+from simlab.kernels._kernel import Kernel
+from simlab.record.atomic import committing, fsync_directory
+
+LARGEST = 16 * TILE
+COMMIT_SECONDS = 5.0
+OVERHEAD = 400 << 20  # the interpreter with its libraries (250 MB seen), tables and the tiles of each thread
+CHUNK = 256
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be computed: kernels by the names of their datasets, inputs, storage type and rows a block."""
+
+    kernels: Mapping[str, Kernel]
+    X: NDArray[Any]
+    dtype: np.dtype[Any]
+    block: int
+
+    @classmethod
+    def of(cls, kernels: Mapping[str, Kernel], X: NDArray[Any], dtype: Any, memory: int | None) -> Task:
+        data, kind = inputs(X, "X"), np.dtype(dtype)
+        block = LARGEST
+        if memory is not None:
+            room = memory - OVERHEAD - (0 if isinstance(data, np.memmap) else data.nbytes)
+            cell = len(kernels) * kind.itemsize
+            # A block, and the strip of it that is turned round for its mirror.
+            rows = (math.sqrt(CHUNK**2 + 4 * max(room, 0) / cell) - CHUNK) / 2
+            block = min(LARGEST, int(rows) // TILE * TILE)
+            if block == 0:
+                least = memory - room + cell * TILE * (TILE + CHUNK)
+                raise BadInput(f"memory = {memory / 1e6:.0f} MB: too little here, {least / 1e6:.0f} MB is the least")
+        return cls(dict(kernels), data, kind, block)
+
+    def identity(self) -> dict[str, Any]:
+        """What must agree for a file to be gone on with."""
+        digest = hashlib.sha256()
+        for begin in range(0, self.X.shape[0], 4096):
+            digest.update(np.ascontiguousarray(self.X[begin : begin + 4096]))
+        return {
+            "kernels": {name: repr(kernel) for name, kernel in self.kernels.items()},
+            "inputs": f"{self.X.shape} {self.X.dtype} {digest.hexdigest()}",
+            "dtype": self.dtype.name,
+            "block": self.block,
+            "code": source_hash(),
+        }
+
+    def blocks(self) -> list[tuple[slice, slice]]:
+        """On and below the diagonal."""
+        n, step = self.X.shape[0], self.block
+        starts = range(0, n, step)
+        return [(slice(i, min(i + step, n)), slice(j, min(j + step, n))) for i in starts for j in starts if j <= i]
+
+
+def gram_file(
+    kernels: Mapping[str, Kernel],
+    X: NDArray[Any],
+    path: Path,
+    *,
+    dtype: Any = np.float64,
+    memory: int | None = None,
+    threads: int | None = None,
+    overwrite: bool = False,
+    progress: Callable[[int, int, int], None] = lambda done, total, before: None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Path:
+    """Write K(x_i, x_j) of each kernel as a dataset of its name, with at most `memory` bytes in use.
+
+    Called again after a kill with the same kernels, inputs and memory it goes on; `progress` is told (pairs done, in all, done by
+    an earlier call).
+    """
+    task = Task.of(kernels, X, dtype, memory)
+    part, journal = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
+    if overwrite:
+        for old in (journal, part, path):
+            old.unlink(missing_ok=True)
+    if path.exists():
+        raise BadInput(f"{path}: exists already; --overwrite throws it away, or choose another name")
+    state = _resume(task, part, journal)
+    if state is None:
+        state = _create(task, part, journal)
+    elif state["done"]:
+        say(f"{part}: going on, {len(state['done'])} of {len(task.blocks())} blocks are there")
+    _fill(task, part, journal, state, threads or available_threads(), progress)
+    os.replace(part, path)
+    fsync_directory(path.parent)
+    journal.unlink()
+    return path
+
+
+def free_memory() -> int:
+    """Bytes that could be had now: what the machine has, as far as it tells."""
+    try:
+        lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
+        return int(lines["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return 4 << 30
+
+
+def _resume(task: Task, part: Path, journal: Path) -> dict[str, Any] | None:
+    if not journal.exists():
+        if part.exists() and part.stat().st_size > 0 and not h5py.is_hdf5(part):
+            raise BadInput(f"{part}: not a file of simlab; move it away to go on")
+        return None
+    try:
+        state: dict[str, Any] = json.loads(journal.read_text(encoding="utf-8"))
+        there, here = state["identity"], task.identity()
+        offsets, done = state["offsets"], state["done"]
+    except (ValueError, TypeError, KeyError):
+        raise BadInput(f"{journal}: not a journal of simlab; move it away to go on") from None
+    differs = [key for key in here if there.get(key) != here[key]]
+    if differs:
+        raise BadInput(
+            f"{part}: belongs to another Gram matrix ({', '.join(differs)} differ); --overwrite throws it away, or "
+            f"choose another name"
+        )
+    if not part.exists():
+        raise BadInput(f"{part}: gone, though {journal.name} is there; --overwrite starts anew")
+    return {"identity": here, "offsets": offsets, "done": done}
+
+
+def _create(task: Task, part: Path, journal: Path) -> dict[str, Any]:
+    n = task.X.shape[0]
+    needed, free = len(task.kernels) * n * n * task.dtype.itemsize, shutil.disk_usage(part.parent).free
+    if needed > free:
+        raise WriteFailed(f"{part}: needs {needed / 1e9:.1f} GB, the disk has {free / 1e9:.1f} GB left")
+    identity = task.identity()
+    layout = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    layout.set_layout(h5py.h5d.CONTIGUOUS)
+    layout.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    layout.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    offsets = {}
+    try:
+        with h5py.File(part, "w", libver=("v110", "v110")) as file:
+            file.attrs.update({"dtype": identity["dtype"], "inputs": identity["inputs"], "code": identity["code"]})
+            for name, kernel in task.kernels.items():
+                space = h5py.h5s.create_simple((n, n))
+                dataset = h5py.h5d.create(file.id, name.encode(), h5py.h5t.py_create(task.dtype), space, layout)
+                h5py.Dataset(dataset).attrs["kernel"] = repr(kernel)
+                offsets[name] = dataset.get_offset()
+    except OSError as error:
+        raise WriteFailed(f"{part}: cannot write: {error.strerror or error}") from error
+    state = {"identity": identity, "offsets": offsets, "done": []}
+    _commit(journal, state)
+    return state
+
+
+def _commit(journal: Path, state: Mapping[str, Any]) -> None:
+    with committing(journal) as temporary:
+        temporary.write_text(json.dumps(state), encoding="utf-8")
+
+
+def _fill(
+    task: Task,
+    part: Path,
+    journal: Path,
+    state: dict[str, Any],
+    threads: int,
+    progress: Callable[[int, int, int], None],
+) -> None:
+    blocks = task.blocks()
+    sizes = [(r.stop - r.start) * (c.stop - c.start) for r, c in blocks]
+    done = set(state["done"])
+    before = finished = sum(sizes[number] for number in done)
+    assembly = Assembly.of(list(task.kernels.values()), task.X, task.X, True)
+    buffers = [np.empty(task.block**2, dtype=task.dtype) for _ in task.kernels]
+    descriptor = os.open(part, os.O_RDWR)
+    try:
+        committed = time.monotonic()
+        for number, (rows, columns) in enumerate(blocks):
+            if number in done:
+                continue
+            shape = (rows.stop - rows.start, columns.stop - columns.start)
+            values = [buffer[: sizes[number]].reshape(shape) for buffer in buffers]
+            # What a block computes in all, halves on the diagonal included, is scaled to its share of the file.
+            assembly.fill(
+                values,
+                rows,
+                columns,
+                threads,
+                lambda part, whole, at=finished, size=sizes[number]: progress(
+                    at + size * part // whole, sum(sizes), before
+                ),
+            )
+            for name, block in zip(task.kernels, values, strict=True):
+                _write(descriptor, part, state["offsets"][name], task, rows, columns, block)
+            finished += sizes[number]
+            state["done"].append(number)
+            if time.monotonic() - committed >= COMMIT_SECONDS or number == len(blocks) - 1:
+                os.fsync(descriptor)
+                _commit(journal, state)
+                committed = time.monotonic()
+        os.fsync(descriptor)
+    except OSError as error:
+        raise WriteFailed(f"{part}: cannot write: {error.strerror or error}") from error
+    finally:
+        os.close(descriptor)
+
+
+def _write(
+    descriptor: int, part: Path, offset: int, task: Task, rows: slice, columns: slice, block: NDArray[Any]
+) -> None:
+    """A block and its mirror, row by row."""
+    _write_rows(descriptor, offset, task, rows.start, columns.start, block)
+    if rows != columns:
+        for begin in range(0, block.shape[1], CHUNK):
+            strip = np.ascontiguousarray(block[:, begin : begin + CHUNK].T)
+            _write_rows(descriptor, offset, task, columns.start + begin, rows.start, strip)
+
+
+def _write_rows(descriptor: int, offset: int, task: Task, row: int, column: int, values: NDArray[Any]) -> None:
+    n, size = task.X.shape[0], task.dtype.itemsize
+    for i, line in enumerate(values):
+        view, at = memoryview(line).cast("B"), offset + ((row + i) * n + column) * size
+        while view:
+            written = os.pwrite(descriptor, view, at)
+            view, at = view[written:], at + written

@@ -1,0 +1,32 @@
+"""N(d, k), the dimension of the spherical harmonics of degree k on S^{d−1}. MATH §4.
+
+N(d, k) = (2k+d−2)/k · C(k+d−3, d−2), N(d, 0) = 1; equal to C(k+d−1, d−1) − C(k+d−3, d−1), the homogeneous
+polynomials of degree k less those of degree k − 2. On the circle (d = 2) N = 2 for k ≥ 1.
+"""
+
+from __future__ import annotations
+
+import math
+
+from simlab.core.errors import BadInput
+
+
+def multiplicity(dim: int, degree: int) -> int:
+    """N(d, k), exactly."""
+    if dim < 2:
+        raise BadInput(f"dim = {dim}: a sphere needs dimension 2 or more")
+    if degree < 0:
+        raise BadInput(f"degree = {degree}: a degree is 0 or more")
+    if degree == 0:
+        return 1
+    return (2 * degree + dim - 2) * math.comb(degree + dim - 3, dim - 2) // degree
+
+
+def log_multiplicity(dim: int, degree: int) -> float:
+    """ln N(d, k); the integer itself may exceed float64 (d = 500: from k = 650 on)."""
+    return math.log(multiplicity(dim, degree))
+
+
+def log10_multiplicity(dim: int, degree: int) -> float:
+    """log10 N(d, k)."""
+    return math.log10(multiplicity(dim, degree))

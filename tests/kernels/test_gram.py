@@ -1,0 +1,137 @@
+"""Tables and Gram assembly: against the recursion pair by pair, whatever the threads, tiles and norms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simlab import activations
+from simlab.core.errors import BadInput
+from simlab.kernels import _gram, _table, gaussian, gram, laplace, nngp, ntk, residual
+from simlab.kernels._pairs import correlations, row_norms
+
+
+def by_recursion(kernel, X, Y):
+    """Every pair by the recursion from the vectors themselves."""
+    rows, columns = (index.ravel() for index in np.indices((len(X), len(Y))))
+    t, s = correlations(X, Y, rows, columns)
+    x, y = row_norms(X), row_norms(Y)
+    values = {}
+    for leaf in kernel.leaves():
+        values[leaf] = leaf.evaluate([leaf], x, y, rows, columns, t, s, X.shape[1])[0]
+    return kernel.combine(values).reshape(len(X), len(Y))
+
+
+def sphere(n, d, radius=1.0, seed=0):
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    return radius * X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("leaf", [nngp(2), ntk(2), ntk(3), ntk(11), nngp(100), ntk(100), ntk(1000), nngp(3, "step"),
+                                  residual(20), laplace(3.0), gaussian(1.0), ntk(4, "erf"), ntk(3, weight_std=1.5, bias_std=0.3),
+                                  ntk(3, activations.get("leaky_relu", slope=-0.4))], ids=repr)  # fmt: skip
+def test_tables_keep_to_1e13(leaf):
+    """Against the recursion at cosines that are no node and no check of the table."""
+    coefficients = _table.table(leaf, 1, 1.0)
+    rng = np.random.default_rng(0)
+    z = np.concatenate([rng.uniform(0, 1, 4000), 10 ** rng.uniform(-14, 0, 4000)])
+    u = np.concatenate([1 - z, z - 1])[np.newaxis]
+    out, near = np.empty((1, *u.shape)), np.empty((2, u.size), dtype=np.int64)
+    one = np.ones((1, u.size))
+    count = _table.look_up(u, _table.stack([coefficients]), one[:, :1], one, out, near)
+    exact = leaf.profile(1 - u[0], 1 + u[0])
+    assert np.abs(out[0, 0] - exact).max() <= 1e-13 * np.abs(exact).max()
+    assert sorted(near[1, :count].tolist()) == np.flatnonzero(1 - np.abs(u[0]) < _table.NEAR).tolist()
+
+
+def test_no_table_where_1e13_cannot_be_had():
+    assert _table.table(nngp(5, "step"), 1, 1.0) is None
+    X = sphere(50, 3)
+    assert nngp(5, "step").gram(X) == pytest.approx(by_recursion(nngp(5, "step"), X, X), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [ntk(3), nngp(4, "abs"), ntk(3, "erf", 1.3, 0.2), nngp(3, "step"), laplace(1.0), ntk(2) + gaussian(0.5) * nngp(3), residual(4)],
+    ids=repr,
+)  # fmt: skip
+@pytest.mark.parametrize("norms", ["sphere", "any"])
+def test_gram_against_the_recursion_of_each_pair(kernel, norms, monkeypatch):
+    monkeypatch.setattr(_gram, "TILE", 32)
+    rng = np.random.default_rng(5)
+    X = sphere(70, 4, radius=1.7)
+    X[11], X[40], X[41] = X[2], -X[5], X[6] + 1e-10
+    if norms == "any":
+        X *= rng.uniform(0.1, 3.0, (70, 1))
+        X[13] = 0.0
+    Y = np.vstack([X[20:30], sphere(25, 4, seed=9)])
+    for other in (None, Y):
+        K, exact = kernel.gram(X, other), by_recursion(kernel, X, X if other is None else other)
+        assert np.abs(K - exact).max() <= 2e-13 * np.abs(exact).max()
+
+
+def test_one_pass_gives_every_kernel_and_depth_the_same_numbers():
+    X = sphere(90, 5) * np.random.default_rng(0).uniform(0.5, 2, (90, 1))
+    chosen = [nngp(2), ntk(7), ntk(2, "erf", 1.1, 0.1), nngp(9, "erf", 1.1, 0.1), nngp(2)]
+    for kernel, K in zip(chosen, gram(chosen, X), strict=True):
+        assert np.abs(K - kernel.gram(X)).max() <= 1e-15 * np.abs(K).max()
+
+
+def test_threads_and_blocks_do_not_change_a_bit(monkeypatch):
+    X = np.random.default_rng(2).standard_normal((300, 10))
+    monkeypatch.setattr(_gram, "TILE", 64)
+    first = gram([ntk(5), ntk(3, "erf", 1.0, 0.1)], X, threads=1)
+    again = gram([ntk(5), ntk(3, "erf", 1.0, 0.1)], X, threads=3)
+    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+    assert np.array_equal(first[0], first[0].T)
+
+
+def test_float32_is_the_rounded_float64():
+    X = np.random.default_rng(3).standard_normal((50, 6)).astype(np.float32)
+    assert np.array_equal(ntk(3).gram(X, dtype=np.float32), ntk(3).gram(X.astype(np.float64)).astype(np.float32))
+    counts = np.random.default_rng(3).integers(0, 255, (20, 6), dtype=np.uint8)
+    assert np.array_equal(ntk(3).gram(counts), ntk(3).gram(counts.astype(float)))
+
+
+def test_homogeneous_kernels_scale_with_the_norms():
+    X = np.random.default_rng(4).standard_normal((30, 5))
+    a = np.random.default_rng(5).uniform(1e-3, 1e3, 30)
+    assert ntk(4).gram(X * a[:, None]) == pytest.approx(ntk(4).gram(X) * np.outer(a, a), rel=1e-12)
+    assert nngp(3, "sign").gram(X * a[:, None]) == pytest.approx(nngp(3, "sign").gram(X), abs=1e-9)
+
+
+def test_progress_and_empty_and_single_inputs():
+    told = []
+    gram([ntk(2)], np.random.default_rng(0).standard_normal((1000, 3)), progress=lambda done, total: told.append((done, total)))
+    assert told[-1][0] == told[-1][1]
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert ntk(2).gram(np.zeros((0, 3))).shape == (0, 0)
+    assert ntk(2).gram([[3.0, 4.0]]) == pytest.approx(50.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: ntk(2).gram([1.0, 2.0]), "X has shape (2,): must be a matrix"),
+        (lambda: ntk(2).gram(np.ones((2, 3)), np.ones((2, 4))), "X has 3 columns and Y 4"),
+        (lambda: ntk(2).gram([[1.0, np.nan]]), "row 0 of the inputs is not finite"),
+        (lambda: ntk(2).gram([[1j, 2.0]]), "X has dtype complex128"),
+        (lambda: ntk(2).gram([["a"]]), "must be real numbers"),
+        (lambda: ntk(2).gram(np.ones((2, 3)), dtype=np.int32), "dtype = int32: must be float64 or float32"),
+        (lambda: ntk(2).gram(np.ones((2, 0))), "inputs must have at least one coordinate"),
+    ],
+)
+def test_what_is_refused(call, says):
+    with pytest.raises(BadInput) as refused:
+        call()
+    assert says in str(refused.value)
+
+
+def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
+    def fails(*args, **kwargs):
+        raise RuntimeError("from a tile")
+
+    monkeypatch.setattr(_gram, "TILE", 8)
+    monkeypatch.setattr(_gram, "correlations", fails)
+    with pytest.raises(RuntimeError, match="from a tile"):
+        gram([ntk(2)], np.ones((40, 2)), threads=2)

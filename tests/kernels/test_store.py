@@ -1,0 +1,154 @@
+"""Gram matrices in files: equal to those in memory, resumed after kill -9, nothing lost or overwritten."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import h5py
+import numpy as np
+import pytest
+
+from simlab.core.errors import BadInput, WriteFailed
+from simlab.kernels import _store, gram, laplace, nngp, ntk
+from simlab.kernels._store import Task, gram_file
+
+KERNELS = {"nngp": nngp(3), "ntk": ntk(3)}
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).standard_normal((500, 6))
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(_store, "LARGEST", 128)
+
+
+def read(path):
+    with h5py.File(path, "r") as file:
+        return {name: file[name][:] for name in file}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_file_equals_memory(X, tmp_path, small_blocks, dtype):
+    path = gram_file(KERNELS, X, tmp_path / "K.h5", dtype=dtype)
+    found = read(path)
+    for name, expected in zip(KERNELS, gram(list(KERNELS.values()), X, dtype=dtype), strict=True):
+        # Tiles begin where blocks do, here at other places than in memory: BLAS may round an inner product otherwise.
+        assert found[name].dtype == expected.dtype
+        assert np.abs(found[name] - expected).max() <= 1e-14 * 3 if dtype == "float64" else 1e-6
+        assert np.array_equal(found[name], found[name].T)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["K.h5"]
+    with h5py.File(path) as file:
+        assert file["ntk"].attrs["kernel"] == "ntk(depth=3)"
+
+
+def test_it_goes_on_after_a_stop(X, tmp_path, small_blocks, monkeypatch):
+    whole = read(gram_file(KERNELS, X, tmp_path / "whole.h5"))
+    monkeypatch.setattr(_store, "COMMIT_SECONDS", 0.0)
+    computed = []
+    original = _store._write
+
+    def stops(descriptor, part, offset, task, rows, columns, block):
+        computed.append((rows.start, columns.start))
+        if len(computed) == 9:
+            raise KeyboardInterrupt
+        original(descriptor, part, offset, task, rows, columns, block)
+
+    monkeypatch.setattr(_store, "_write", stops)
+    with pytest.raises(KeyboardInterrupt):
+        gram_file(KERNELS, X, tmp_path / "K.h5")
+    assert not (tmp_path / "K.h5").exists()
+    done = json.loads((tmp_path / "K.h5.part.json").read_text())["done"]
+    assert len(done) == 4  # two datasets a block
+    said = []
+    told = []
+    gram_file(KERNELS, X, tmp_path / "K.h5", say=said.append, progress=lambda *at: told.append(at))
+    assert "4 of 10 blocks" in said[0]
+    assert told[0][2] > 0
+    assert len(computed) == 9 + 2 * 6
+    assert all(np.array_equal(a, whole[name]) for name, a in read(tmp_path / "K.h5").items())
+
+
+CHILD = """
+import sys, numpy as np
+from pathlib import Path
+from simlab.kernels import _store, nngp, ntk
+_store.LARGEST, _store.COMMIT_SECONDS = 384, 0.0
+X = np.random.default_rng(0).standard_normal((4000, 30))
+print("begins", flush=True)
+_store.gram_file({"nngp": nngp(3), "ntk": ntk(3)}, X, Path(sys.argv[1]), progress=lambda *at: print(at[0], flush=True))
+"""
+
+
+def test_kill_nine_loses_no_committed_block(tmp_path):
+    def child(path):
+        return subprocess.Popen([sys.executable, "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True)
+
+    path = tmp_path / "K.h5"
+    committed = 0
+    for attempt in range(4):
+        process = child(path)
+        assert process.stdout.readline() == "begins\n"
+        process.stdout.readline()
+        time.sleep(0.05 + 0.1 * attempt)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        if not path.exists() and (tmp_path / "K.h5.part.json").exists():
+            done = len(json.loads((tmp_path / "K.h5.part.json").read_text())["done"])
+            assert done >= committed
+            committed = done
+    if not path.exists():
+        process = child(path)
+        process.communicate()
+        assert process.returncode == 0
+    X = np.random.default_rng(0).standard_normal((4000, 30))
+    found = read(path)
+    for name, expected in zip(("nngp", "ntk"), gram([nngp(3), ntk(3)], X), strict=True):
+        assert np.array_equal(found[name], expected)
+    assert committed > 0
+
+
+def test_nothing_is_overwritten_or_mixed_unasked(X, tmp_path, small_blocks, monkeypatch):
+    path = tmp_path / "K.h5"
+    gram_file({"ntk": ntk(3)}, X, path)
+    with pytest.raises(BadInput, match="exists already"):
+        gram_file({"ntk": ntk(3)}, X, path)
+    gram_file({"laplace": laplace(1.0)}, X[:200], path, overwrite=True)
+    assert list(read(path)) == ["laplace"]
+    monkeypatch.setattr(_store, "_fill", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        gram_file({"ntk": ntk(3)}, X, tmp_path / "J.h5")
+    for kernels, data, differs in (
+        ({"ntk": ntk(4)}, X, "kernels"),
+        ({"ntk": ntk(3)}, X + 1, "inputs"),
+    ):
+        with pytest.raises(BadInput, match=f"another Gram matrix .{differs} differ"):
+            gram_file(kernels, data, tmp_path / "J.h5")
+    (tmp_path / "J.h5.part.json").write_text("{")
+    with pytest.raises(BadInput, match="not a journal of simlab"):
+        gram_file({"ntk": ntk(3)}, X, tmp_path / "J.h5")
+
+
+def test_memory_sets_the_block(X):
+    at_least = 10**9
+    small, large = (Task.of(KERNELS, X, "float64", memory) for memory in (at_least, 4 * at_least))
+    assert small.block < large.block
+    for task, memory in ((small, at_least), (large, 4 * at_least)):
+        assert task.block % _store.TILE == 0
+        assert 2 * 8 * task.block * (task.block + _store.CHUNK) + _store.OVERHEAD + X.nbytes <= memory
+    with pytest.raises(BadInput, match=r"memory = 100 MB: too little here, \d+ MB is the least"):
+        Task.of(KERNELS, X, "float64", 100 * 10**6)
+
+
+def test_a_disk_without_room_is_told_before_the_work(X, tmp_path, monkeypatch):
+    monkeypatch.setattr(_store.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000})())
+    with pytest.raises(WriteFailed, match="the disk has"):
+        gram_file(KERNELS, X, tmp_path / "K.h5")
+    assert list(tmp_path.iterdir()) == []
