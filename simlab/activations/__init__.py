@@ -4,31 +4,41 @@ For (z, z') centred Gaussian with variances q, p and correlation u = 1 − t = s
 digits, so that nothing is lost near u = ±1): F = E φ(z)φ(z'), Ḟ = E φ'(z)φ'(z'). A kind defines `Params` and, compiled
 with the signatures of `simlab.activations._signature`,
 
-- ``phi(z, a)`` and ``dphi(z, a)``, where ``a = numbers(params)`` is a float64 array of what they need of the parameters;
+- ``phi(z, a)`` and ``dphi(z, a)``, where ``a = numbers(params)`` is a float64 array of what they need of the
+  parameters;
 - ``variance(q, a) -> F(q, q, u = 1)``;
 - ``dual(q, p, A, B, t, s, a) -> (τ, σ, Ḟ)``, A = variance(q), B = variance(p): the correlation after the activation
-  is F/√(AB) = 1 − τ = σ − 1. τ = σ = 1 where A or B is 0. τ is exactly 0 for q = p, t = 0. Never NaN for finite q, p;
+  is F/√(AB) = 1 − τ = σ − 1. τ = σ = 1 where A or B is 0. τ is exactly 0 for q = p, t = 0. Never NaN for finite q, p.
+  Closed forms keep the digits of τ near u = 1 (of σ near u = −1 where φ is odd) for q = p; for q ≠ p they and the
+  quadrature of tanh, softplus and custom are right to about 1e-15 and 1e-12;
 
-for numbers of any precision
+(ask for these four with `compiled`: those of `custom` belong to the φ it is given); for numbers of any precision
 
-- ``arb_dual(params, q, us, tangent) -> (F's, Ḟ's)`` for variances q = p (an `arb`) and a list of correlations, in Arb at
-  the context's precision; the second list is None unless `tangent`. None instead of a function where φ is only known
-  in float64;
+- ``arb_dual(params, q, us, tangent) -> (F's, Ḟ's)`` for variances q = p (an `arb`) and a list of correlations, in Arb
+  at the context's precision; the second list is None unless `tangent`. None instead of a function where φ is only
+  known in float64;
 
 and what is known of its shape:
 
 - ``homogeneity(params) -> 0 | 1 | None``: φ(λz) = λ^h φ(z) for λ > 0;
 - ``degree(params) -> int | None``: of the polynomial that φ is;
-- ``kinks(params) -> tuple of floats``: where φ or φ' jumps; ``jumps(params) -> bool``: φ itself jumps, which makes Ḟ infinite on the
-  diagonal (no tangent kernel) and the dual a function of √t.
+- ``kinks(params) -> tuple of floats``: where φ or φ' jumps; ``jumps(params) -> bool``: φ itself jumps, which makes Ḟ
+  infinite on the diagonal (no tangent kernel) and the dual a function of √t.
+
+A kind imports from `_smooth` what it has nothing special to say about.
 """
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Iterable
 from typing import Any
 
 from simlab.core import lookup
-from simlab.core.params import Params, parse
+from simlab.core.params import Params, module_of, parse
+
+# Imported before the function of the same name is bound below: an import binds the module to its name once, the first.
+importlib.import_module("simlab.activations.custom")
 
 
 def get(name: str, **fields: Any) -> Params:
@@ -38,8 +48,15 @@ def get(name: str, **fields: Any) -> Params:
     return chosen
 
 
-def compiled(params: Params) -> Any:
-    from simlab.core.params import module_of
+def custom(phi: Any, dphi: Any = None, kinks: Iterable[float] = ()) -> Params:
+    """An activation from a function of one float: ``custom(lambda z: max(z, 0.0), kinks=(0.0,))``."""
+    return get("custom", phi=phi, dphi=dphi, kinks=tuple(kinks))
 
-    m = module_of(params)
-    return m.phi, m.dphi, m.variance, m.dual
+
+def compiled(params: Params) -> tuple[Any, Any, Any, Any]:
+    """(phi, dphi, variance, dual) of an activation."""
+    module = module_of(params)
+    if hasattr(module, "compiled"):
+        own: tuple[Any, Any, Any, Any] = module.compiled(params)
+        return own
+    return module.phi, module.dphi, module.variance, module.dual

@@ -21,3 +21,20 @@ def sine_minus_angle_cosine(theta: float) -> float:
     x = theta * theta
     tail = 1.0 / 3991680.0 - x * (1.0 / 518918400.0 - x * (1.0 / 93405312000.0))
     return theta * x * (1.0 / 3.0 - x * (1.0 / 30.0 - x * (1.0 / 840.0 - x * (1.0 / 45360.0 - x * tail))))
+
+
+@jit
+def angle_minus_sine(theta: float) -> float:
+    """θ − sin θ, by its series below 1/2."""
+    if theta > 0.5:
+        return theta - math.sin(theta)
+    x = theta * theta
+    tail = 1.0 - x / 72.0 * (1.0 - x / 110.0 * (1.0 - x / 156.0 * (1.0 - x / 210.0)))
+    return theta * x / 6.0 * (1.0 - x / 20.0 * (1.0 - x / 42.0 * tail))
+
+
+@jit
+def abs_loss(t: float, s: float) -> float:
+    """1 − E|z||z'| at unit variances = r − (2/π)(sin ϑ − ϑ cos ϑ), r = 1 − |u| = 1 − cos ϑ: even in u."""
+    near, far = min(t, s), max(t, s)
+    return near - 2.0 / math.pi * sine_minus_angle_cosine(angle(near, far))

@@ -7,14 +7,13 @@ than 2θ/3π of the first.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
 from simlab.activations._angles import angle, sine_minus_angle_cosine
 from simlab.activations._signature import DUAL, PHI, VARIANCE
+from simlab.activations._smooth import degree, jumps, numbers  # noqa: F401 (the rest of the contract)
 from simlab.core.jit import jit
 from simlab.core.params import Params as Base
 
@@ -23,10 +22,6 @@ Floats = NDArray[np.float64]
 
 class Params(Base):
     pass
-
-
-def numbers(params: Params) -> Floats:
-    return np.zeros(0)
 
 
 @jit(signatures=[PHI])
@@ -46,9 +41,11 @@ def variance(q: float, a: Floats) -> float:
 
 @jit(signatures=[DUAL])
 def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) -> tuple[float, float, float]:
-    theta = angle(t, s)
-    tau = t - sine_minus_angle_cosine(theta) / np.pi
-    return tau, 2.0 - tau, 0.5 * angle(s, t) / np.pi
+    slope_dual = 0.5 * angle(s, t) / np.pi
+    if A == 0.0 or B == 0.0:
+        return 1.0, 1.0, slope_dual
+    tau = t - sine_minus_angle_cosine(angle(t, s)) / np.pi
+    return tau, 2.0 - tau, slope_dual
 
 
 def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
@@ -62,13 +59,5 @@ def homogeneity(params: Params) -> int | None:
     return 1
 
 
-def degree(params: Params) -> int | None:
-    return None
-
-
 def kinks(params: Params) -> tuple[float, ...]:
     return (0.0,)
-
-
-def jumps(params: Params) -> bool:
-    return False

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from simlab.core import lookup
 from simlab.core.errors import BadInput
+from simlab.figures._style import save
 from simlab.lab.pace import Snapshot
 from simlab.lab.run import run_spec
 from simlab.lab.spec import Spec, override, resolve
@@ -67,8 +68,7 @@ def reproduce(
             else:
                 judgements[side] = claim.judge(results[side])
         if all(judgement.numbers for judgement in judgements.values()):
-            with committing(home / "figure.png") as temporary:
-                claim.figure(results["measured"], results["control"]).savefig(temporary, dpi=150, format="png")
+            save(claim.figure(results["measured"], results["control"]), home / "figure.png")
         row = {
             "claim": name,
             "source": claim.SOURCE,

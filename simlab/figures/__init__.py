@@ -12,7 +12,7 @@ from typing import Any
 
 from simlab.core import params
 from simlab.core.params import Params, module_of
-from simlab.record.atomic import committing
+from simlab.figures import _style
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 
@@ -26,7 +26,4 @@ def choose(table: Mapping[str, Any], outputs: Mapping[str, Output]) -> Params:
 
 def save(chosen: Params, results: Results, path: Path) -> Path:
     """Draw into a PNG file."""
-    figure = module_of(chosen).draw(chosen, results)
-    with committing(path) as temporary:
-        figure.savefig(temporary, dpi=150, format="png")
-    return path
+    return _style.save(module_of(chosen).draw(chosen, results), path)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from simlab.record.atomic import committing
 
 matplotlib.use("Agg", force=False)
 
@@ -21,6 +24,13 @@ def panels(columns: int, rows: int = 1) -> tuple[Figure, list[Axes]]:
         axis.grid(True, which="major", alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
     return figure, axes
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Draw into a PNG file that appears whole or not at all."""
+    with committing(path) as temporary:
+        figure.savefig(temporary, dpi=150, format="png")
+    return path
 
 
 def colours(count: int) -> list[Any]:

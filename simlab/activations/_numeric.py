@@ -1,0 +1,129 @@
+"""Duals by quadrature, for activations without a closed form.
+
+With x, y independent standard normal, z = √q x, z' = √p(ux + vy), v = √(1−u²) = √(ts):
+τ = ½ E (φ(z)/√A − φ(z')/√B)², σ = ½ E (φ(z)/√A + φ(z')/√B)², Ḟ = E φ'(z)φ'(z').
+As sums of squares τ and σ keep their digits near u = ±1. Measured for q, p from 1e-6 to 1e6: errors of 4e-13 of τ and
+2e-11 of Ḟ (tanh, softplus; more, 2e-12 and 4e-10, where φ has a pole at distance 1), 0.1–0.2 ms at q = 1, 0.4 ms on
+the average, up to 3 ms at q = 1e6.
+
+Both integrals run over panels (`simlab.core.quadrature`) on the disc x² + y² ≤ 8.5². φ is taken to be analytic between
+its kinks, to vary on the scale 1 at 0 and at the kinks and, away from them, on the scale of the distance to them: true
+of tanh, softplus and what behaves like a power far out; of a φ that oscillates only as long as √q is a few units.
+The panels are refined, in x, about 0 and the kinks k/√q of φ(z), and about the place k/(√p u) where the kink
+of φ(z'), smoothed by y over the length v/|u|, passes; in y about the kinks of φ(z') for this x.
+
+``pair(z, a) -> (φ, φ')``; ``a`` holds the kinks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numba import float64, types
+from numpy.typing import NDArray
+
+from simlab.core.jit import jit
+from simlab.core.quadrature import NODES, WEIGHTS, next_edge
+
+Floats = NDArray[np.float64]
+Pair = Callable[[float, Floats], tuple[float, float]]
+
+PAIR = types.UniTuple(float64, 2)(float64, float64[::1])
+REACH = 8.5  # beyond lie 2e-17 of the normal law, 2e-15 of its second moment
+CAP = 4.0  # the longest panel on which 16 nodes still resolve the normal density to 1e-13
+NEAR = 2.0  # length, in z, of the panels that touch 0 or a kink: good to 1e-13 for a pole at distance 1
+FINEST = 1e-12  # a kink is not followed further than this, which is what a jump can then cost
+
+
+@jit(signatures=[float64(types.FunctionType(PAIR), float64, float64[::1])], forceinline=True)
+def numeric_variance(pair: Pair, q: float, a: Floats) -> float:
+    """E φ(√q x)²"""
+    root, n = math.sqrt(q), a.shape[0]
+    centres, widths = np.zeros(n + 1), np.full(n + 1, max(NEAR / root, FINEST))
+    for i in range(n):
+        centres[i] = a[i] / root if a[i] != 0.0 else 0.0
+    total, left = 0.0, -REACH
+    while left < REACH:
+        right = next_edge(left, REACH, CAP, centres, widths)
+        half, mid = 0.5 * (right - left), 0.5 * (right + left)
+        for i in range(NODES.shape[0]):
+            x = mid + half * NODES[i]
+            f = pair(root * x, a)[0]
+            total += half * WEIGHTS[i] * math.exp(-0.5 * x * x) * f * f
+        left = right
+    return total / math.sqrt(2.0 * np.pi)
+
+
+@jit(
+    signatures=[
+        types.UniTuple(float64, 3)(
+            types.FunctionType(PAIR), float64, float64, float64, float64, float64, float64, float64[::1]
+        )
+    ],
+    forceinline=True,
+)
+def numeric_dual(
+    pair: Pair, q: float, p: float, A: float, B: float, t: float, s: float, a: Floats
+) -> tuple[float, float, float]:
+    n, u, v = a.shape[0], 0.5 * (s - t), math.sqrt(t) * math.sqrt(s)
+    root_q, root_p, size_u = math.sqrt(q), math.sqrt(p), abs(u)
+    zero = A == 0.0 or B == 0.0
+    scale_q, scale_p = (0.0, 0.0) if zero else (1.0 / math.sqrt(A), 1.0 / math.sqrt(B))
+
+    # Where the integrand varies in x: 0, then a kink of φ(z) and one of φ(z') for each kink.
+    smoothed = 4.0 * v / size_u
+    x_centres, x_widths = np.zeros(2 * n + 1), np.empty(2 * n + 1)
+    x_widths[0] = max(min(NEAR / root_q, max(NEAR / root_p / size_u, smoothed)), FINEST)
+    y_kinks, y_centres = np.zeros(n + 1), np.empty(n + 1)
+    for i in range(n):
+        if a[i] != 0.0:
+            x_centres[1 + i], x_centres[1 + n + i] = a[i] / root_q, a[i] / (root_p * u)
+            y_kinks[1 + i] = a[i] / root_p
+        x_widths[1 + i] = max(min(NEAR / root_q, smoothed), FINEST)
+        x_widths[1 + n + i] = x_widths[1 + i]
+    y_widths = np.full(n + 1, max(NEAR / (root_p * v), FINEST))
+
+    minus, plus, slopes, left = 0.0, 0.0, 0.0, -REACH
+    while left < REACH:
+        right = next_edge(left, REACH, CAP, x_centres, x_widths)
+        half, mid = 0.5 * (right - left), 0.5 * (right + left)
+        left = right
+        for i in range(NODES.shape[0]):
+            x = mid + half * NODES[i]
+            f, df = pair(root_q * x, a)
+            f *= scale_q
+            inner_minus, inner_plus, inner_slope = 0.0, 0.0, 0.0
+            if v == 0.0:
+                g, inner_slope = pair(root_p * u * x, a)
+                g *= scale_p
+                inner_minus, inner_plus = (f - g) ** 2, (f + g) ** 2
+            else:
+                top = math.sqrt(REACH * REACH - x * x)
+                for k in range(n + 1):
+                    y_centres[k] = (y_kinks[k] - u * x) / v
+                low = -top
+                while low < top:
+                    high = next_edge(low, top, CAP, y_centres, y_widths)
+                    y_half, y_mid = 0.5 * (high - low), 0.5 * (high + low)
+                    low = high
+                    for j in range(NODES.shape[0]):
+                        y = y_mid + y_half * NODES[j]
+                        g, dg = pair(root_p * (u * x + v * y), a)
+                        g *= scale_p
+                        weight = y_half * WEIGHTS[j] * math.exp(-0.5 * y * y)
+                        inner_minus += weight * (f - g) * (f - g)
+                        inner_plus += weight * (f + g) * (f + g)
+                        inner_slope += weight * dg
+                density = 1.0 / math.sqrt(2.0 * np.pi)
+                inner_minus, inner_plus = inner_minus * density, inner_plus * density
+                inner_slope *= density
+            weight = half * WEIGHTS[i] * math.exp(-0.5 * x * x) / math.sqrt(2.0 * np.pi)
+            minus += 0.5 * weight * inner_minus
+            plus += 0.5 * weight * inner_plus
+            slopes += weight * inner_slope * df
+    if zero:
+        return 1.0, 1.0, slopes
+    # τ + σ = 2: the smaller is the more accurate of the two.
+    return (minus, max(0.0, 2.0 - minus), slopes) if minus <= plus else (max(0.0, 2.0 - plus), plus, slopes)

@@ -1,0 +1,38 @@
+"""What most activations answer about their shape: smooth, no polynomial, not homogeneous, no parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simlab.core.jit import jit
+from simlab.core.params import Params
+
+
+def numbers(params: Params) -> NDArray[np.float64]:
+    return np.zeros(0)
+
+
+def homogeneity(params: Params) -> int | None:
+    return None
+
+
+def degree(params: Params) -> int | None:
+    return None
+
+
+def kinks(params: Params) -> tuple[float, ...]:
+    return ()
+
+
+def jumps(params: Params) -> bool:
+    return False
+
+
+@jit
+def unequal(q: float, p: float, G: float, norm: float) -> float:
+    """1 − G/norm, the correlation lost at u = 1 to q ≠ p: G = F(q, p, u = 1), norm = √(AB).
+
+    It is of order (1 − q/p)², so where q and p agree to 1e-9 it is less than the rounding of G/norm.
+    """
+    return 0.0 if abs(q - p) <= 1e-9 * q else max(0.0, 1.0 - G / norm)

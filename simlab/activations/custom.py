@@ -1,0 +1,167 @@
+"""A φ of your own: ``activations.custom(np.tanh)``, ``activations.custom(f, kinks=(0.0,))``; in a spec "module:name".
+
+φ, and φ' where given, are functions of one float: plain Python that numba can compile, a numba function, or a NumPy
+ufunc. The dual is found by quadrature (`_numeric`, which states what it takes for granted about φ); every place
+where φ or a derivative jumps must be listed in `kinks`. Error: 1e-10 of √(AB) at most for F; the same for Ḟ with a φ'
+given, else 1e-8 (`_differences`; ten times slower). Where φ itself jumps Ḟ is given as infinite.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import math
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, TypeVar
+
+import numba
+import numpy as np
+from numba.core.errors import NumbaError
+from numpy.typing import NDArray
+from pydantic import BeforeValidator, Field, field_validator
+
+from simlab.activations._differences import WEIGHTS, stencil
+from simlab.activations._numeric import PAIR, numeric_dual, numeric_variance
+from simlab.activations._signature import DUAL, PHI, VARIANCE
+from simlab.activations._smooth import degree, homogeneity  # noqa: F401 (the rest of the contract)
+from simlab.core.errors import BadInput
+from simlab.core.jit import FLAGS
+from simlab.core.params import Params as Base
+
+Floats = NDArray[np.float64]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _listed(value: Any) -> Any:
+    return tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
+
+
+class Params(Base):
+    phi: Any = Field(description='φ: "module:name", or from Python a function of one float')
+    dphi: Any = Field(None, description="φ' in the same form; without it φ is differentiated by differences")
+    kinks: Annotated[tuple[float, ...], BeforeValidator(_listed)] = Field(
+        (), description="where φ or one of its derivatives jumps"
+    )
+
+    @field_validator("phi", "dphi")
+    @classmethod
+    def _is_a_function(cls, value: Any) -> Any:
+        if value is not None:
+            _resolve(value)
+        return value
+
+    @field_validator("kinks")
+    @classmethod
+    def _in_order(cls, value: tuple[float, ...]) -> tuple[float, ...]:
+        return tuple(sorted(set(map(float, value))))
+
+
+EXAMPLES = ({"phi": "numpy:tanh"}, {"phi": "numpy:abs", "dphi": "numpy:sign", "kinks": [0.0]})
+
+
+def _resolve(function: Any) -> Callable[..., Any]:
+    """The function itself, or what "module:name" names; ValueError if there is none."""
+    if callable(function):
+        return function  # type: ignore[no-any-return]
+    if not isinstance(function, str) or function.count(":") != 1:
+        raise ValueError('must be "module:name" or a function of one float')
+    module, name = function.split(":")
+    try:
+        found = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"cannot be imported ({error})") from None
+    if not callable(found):
+        raise ValueError(f"is not a function but {type(found).__name__}")
+    return found
+
+
+def _jit(signature: Any) -> Callable[[F], F]:
+    """Compiled but never cached, unlike the house decorator's: the cache knows the source of this file, but not φ."""
+
+    def decorate(function: F) -> F:
+        dispatcher: F = numba.njit([signature], **FLAGS)(function)
+        return dispatcher
+
+    return decorate
+
+
+def _compile(field: str, function: Any) -> Any:
+    """function(z) as a compiled φ(z, a)"""
+    resolved = _resolve(function)
+    known = isinstance(resolved, np.ufunc) or hasattr(resolved, "py_func") or not hasattr(resolved, "__code__")
+    inner = resolved if known else numba.njit(**FLAGS)(resolved)
+
+    def phi(z: float, a: Floats) -> float:
+        return inner(z)  # type: ignore[no-any-return]
+
+    name = function if isinstance(function, str) else getattr(function, "__name__", repr(function))
+    try:
+        compiled: Any = _jit(PHI)(phi)
+    except (NumbaError, TypeError, ValueError, NotImplementedError) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = next((line for line in lines if not line.startswith("Failed in")), type(error).__name__)
+        raise BadInput(f"{field} = {name}: numba cannot compile it as a function of one float ({reason})") from None
+    values = {z: compiled(z, np.zeros(0)) for z in (-2.0, -0.1, 0.1, 2.0)}
+    for z, value in values.items():
+        if not math.isfinite(value):
+            raise BadInput(f"{field} = {name}: its value at {z} is {value}; it must be finite everywhere")
+    return compiled
+
+
+def _differentiated(phi: Any) -> Any:
+    """φ' by differences; a holds the kinks."""
+
+    @_jit(PHI)
+    def dphi(z: float, a: Floats) -> float:
+        h, shift = stencil(z, a)
+        total = 0.0
+        for j in range(9):
+            total += WEIGHTS[shift + 4, j] * phi(z + (j - 4 + shift) * h, a)
+        return total / h
+
+    return dphi
+
+
+@functools.lru_cache(maxsize=64)
+def compiled(params: Params) -> tuple[Any, Any, Any, Any]:
+    """(phi, dphi, variance, dual), compiled once for each φ."""
+    phi = _compile("phi", params.phi)
+    dphi = _differentiated(phi) if params.dphi is None else _compile("dphi", params.dphi)
+    infinite = _jumps(phi, params.kinks)
+
+    @_jit(PAIR)
+    def pair(z: float, a: Floats) -> tuple[float, float]:
+        return phi(z, a), dphi(z, a)
+
+    @_jit(VARIANCE)
+    def variance(q: float, a: Floats) -> float:
+        return numeric_variance(pair, q, a)
+
+    @_jit(DUAL)
+    def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) -> tuple[float, float, float]:
+        tau, sigma, slope_dual = numeric_dual(pair, q, p, A, B, t, s, a)
+        return tau, sigma, math.inf if infinite else slope_dual
+
+    return phi, dphi, variance, dual
+
+
+def _jumps(phi: Any, kinks: tuple[float, ...]) -> bool:
+    a = np.array(kinks)
+    steps = [1e-12 * max(1.0, abs(k)) for k in kinks]
+    return any(abs(phi(k + h, a) - phi(k - h, a)) > 1e-9 for k, h in zip(kinks, steps, strict=True))
+
+
+arb_dual = None
+
+
+def numbers(params: Params) -> Floats:
+    """The kinks."""
+    return np.array(params.kinks, dtype=np.float64)
+
+
+def kinks(params: Params) -> tuple[float, ...]:
+    return params.kinks
+
+
+def jumps(params: Params) -> bool:
+    return _jumps(compiled(params)[0], params.kinks)

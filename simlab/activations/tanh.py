@@ -1,0 +1,57 @@
+"""The hyperbolic tangent, φ(z) = tanh z, by quadrature (`_numeric`); in Arb by the Hermite series of `_fourier`.
+
+φ' = 1 − φ² = 1/cosh² z has the Fourier transform ∫ φ'(z) e^{−ikz} dz = πk/sinh(πk/2).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from simlab.activations._fourier import series_dual
+from simlab.activations._numeric import PAIR, numeric_dual, numeric_variance
+from simlab.activations._signature import DUAL, PHI, VARIANCE
+from simlab.activations._smooth import degree, homogeneity, jumps, kinks, numbers  # noqa: F401 (the contract)
+from simlab.core.jit import jit
+from simlab.core.params import Params as Base
+
+Floats = NDArray[np.float64]
+
+
+class Params(Base):
+    pass
+
+
+@jit(signatures=[PHI])
+def phi(z: float, a: Floats) -> float:
+    return math.tanh(z)
+
+
+@jit(signatures=[PAIR])
+def pair(z: float, a: Floats) -> tuple[float, float]:
+    # 2e/(1+e) = 1 − |tanh z|, e = e^{−2|z|}: φ' = (1−|φ|)(1+|φ|) keeps its digits far out.
+    e = math.exp(-2.0 * abs(z))
+    rest = 2.0 * e / (1.0 + e)
+    return math.copysign(1.0 - rest, z) if rest < 0.5 else math.tanh(z), rest * (2.0 - rest)
+
+
+@jit(signatures=[PHI])
+def dphi(z: float, a: Floats) -> float:
+    return pair(z, a)[1]
+
+
+@jit(signatures=[VARIANCE])
+def variance(q: float, a: Floats) -> float:
+    return numeric_variance(pair, q, a)
+
+
+@jit(signatures=[DUAL])
+def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) -> tuple[float, float, float]:
+    return numeric_dual(pair, q, p, A, B, t, s, a)
+
+
+def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+    return series_dual(1, 2, ("0",), q, us, tangent)

@@ -1,0 +1,180 @@
+"""kernel, spectrum: a kernel's values, end points and eigenvalues."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+
+from simlab.cli import _kernel_options, _options
+
+PRINTED = 40
+
+
+class Numbers(click.ParamType):
+    """``0.5,-1`` → (0.5, −1.0)"""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(float(part) for part in value.split(","))
+        except ValueError:
+            self.fail(f"{value!r}: must be a number, or several with commas between them", param, ctx)
+
+
+@click.command()
+@_kernel_options.kernel
+@click.option("--at", type=Numbers(), default="-1,-0.5,0,0.5,1", show_default=True, help="Cosines u to evaluate κ(u) at.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw κ(u)/κ(1) into this PNG file.")
+@_options.quiet
+@_options.as_json
+def kernel(
+    kind: str,
+    at: tuple[float, ...],
+    plot: Path | None,
+    quiet: bool,
+    as_json: bool,
+    settings: tuple[str, ...],
+    **fields: Any,
+) -> None:
+    """Evaluate kernel KIND at cosines u, and tell its expansion at u = ±1, which sets the decay of its spectrum.
+
+    \b
+    Example:
+      simlab kernel ntk --depth 3
+      simlab kernel nngp --depth 2,5,20 --at 0.9,0.99 --json
+      simlab kernel ntk --depth 3 --activation leaky_relu --set activation.slope=0.1 --plot kernel.png
+    """
+    chosen = _kernel_options.kernels(kind, fields, settings)
+    rows = []
+    for one in chosen:
+        ends = one.endpoints()
+        rows.append(
+            {
+                "kernel": repr(one),
+                "u": list(at),
+                "values": one(list(at)).tolist(),
+                "endpoints": {
+                    "exponent": ends.exponent,
+                    "at_plus_one": ends.at_plus_one,
+                    "at_minus_one": ends.at_minus_one,
+                },
+            }
+        )
+    if plot is not None:
+        from simlab.figures._spectra import profiles
+        from simlab.figures._style import save
+
+        save(profiles(chosen), plot)
+        _remark(f"figure: {plot}", quiet)
+    if as_json:
+        _options.print_json(rows[0] if len(rows) == 1 else rows)
+        return
+    for row in rows:
+        click.echo(row["kernel"])
+        for u, value in zip(row["u"], row["values"], strict=True):
+            click.echo(f"  κ({u:g}) = {value!r}")
+        ends = row["endpoints"]
+        if ends["exponent"] is None:
+            click.echo("  smooth at u = ±1: eigenvalues fall faster than any power of the degree")
+        else:
+            nu, plus, minus = ends["exponent"], ends["at_plus_one"], ends["at_minus_one"]
+            click.echo(f"  κ(1−t) ∋ {plus:.10g} t^{nu:.10g},  κ(−1+t) ∋ {minus:.10g} t^{nu:.10g}:  μ_k ~ k^(−d−{2 * nu - 1:g})")
+
+
+@click.command()
+@_kernel_options.kernel
+@click.option("--dim", type=click.IntRange(min=2), required=True, help="Dimension d of the space.")
+@click.option("--max-degree", type=click.IntRange(min=0), required=True, help="Largest degree.")
+@click.option("--domain", type=click.Choice(["sphere", "cube"]), default="sphere", show_default=True, help="S^(d-1) or {±1}^d.")
+@click.option("--rtol", type=float, default=1e-15, show_default=True, help="Relative accuracy; a loose one is faster.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw eigenvalues and predicted law into this PNG file.")
+@_options.quiet
+@_options.as_json
+def spectrum(
+    kind: str,
+    dim: int,
+    max_degree: int,
+    domain: str,
+    rtol: float,
+    plot: Path | None,
+    quiet: bool,
+    as_json: bool,
+    settings: tuple[str, ...],
+    **fields: Any,
+) -> None:
+    """Eigenvalues of kernel KIND on the sphere S^(d-1), or the Boolean cube, at degrees 0 … MAX_DEGREE.
+
+    \b
+    Example:
+      simlab spectrum ntk --depth 5 --dim 10 --max-degree 1000 --plot decay.png
+      simlab spectrum nngp --depth 2,3,10 --dim 3 --max-degree 100 --json
+      simlab spectrum laplace --c 1 --dim 10 --max-degree 50
+    """
+    chosen = _kernel_options.kernels(kind, fields, settings)
+    spectra = [one.spectrum(dim, max_degree, domain=domain, rtol=rtol) for one in chosen]
+    if plot is not None:
+        from simlab.figures._spectra import decay
+        from simlab.figures._style import save
+
+        save(decay(chosen, spectra), plot)
+        _remark(f"figure: {plot}", quiet)
+    if as_json:
+        rows = [_as_json(one) for one in spectra]
+        _options.print_json(rows[0] if len(rows) == 1 else rows)
+        return
+    for one, found in zip(chosen, spectra, strict=True):
+        _print_spectrum(one, found, quiet)
+
+
+def _as_json(found: Any) -> dict[str, Any]:
+    return {
+        "kernel": repr(found.kernel),
+        "dim": found.dim,
+        "degrees": found.degrees.tolist(),
+        "eigenvalues": found.eigenvalues.tolist(),
+        "log10": [value if math.isfinite(value) else None for value in found.log10.tolist()],
+        "multiplicities": [int(value) for value in found.multiplicities],
+    }
+
+
+def _print_spectrum(one: Any, found: Any, quiet: bool) -> None:
+    count = len(found.degrees)
+    shown = range(count)
+    if count > PRINTED:
+        shown = sorted({*range(11), *(round((count - 1) ** (i / 28)) for i in range(29)), count - 1})
+    place = f"S^{found.dim - 1}" if found.domain == "sphere" else f"{{±1}}^{found.dim}"
+    click.echo(f"{one!r} on {place}")
+    click.echo(f"{'degree':>7}  {'eigenvalue':>24}  {'log10':>12}  {'multiplicity':>14}")
+    for k in shown:
+        size, number = found.log10[k], found.multiplicities[k]
+        text = f"{size:12.6f}" if math.isfinite(size) else f"{'-':>12}"
+        click.echo(f"{found.degrees[k]:>7}  {_number(found, k):>24}  {text}  {_integer(int(number)):>14}")
+    if len(shown) < count:
+        _remark(f"{count - len(shown)} of {count} degrees are not printed; --json prints them all", quiet)
+    _remark(f"relative error at most {max(found.errors.max(), 1.2e-16):.1e} ({found.method})", quiet)
+
+
+def _number(found: Any, k: int) -> str:
+    """The eigenvalue, also where float64 has no such small numbers."""
+    value, size = float(found.eigenvalues[k]), float(found.log10[k])
+    if value == 0.0 and math.isfinite(size):
+        return f"{10 ** (size - math.floor(size)):.12f}e{math.floor(size)}"
+    return f"{value!r}"
+
+
+def _integer(value: int) -> str:
+    return str(value) if value < 10**13 else f"{float(value):.6e}" if value < 10**300 else f"1e{len(str(value)) - 1}"
+
+
+def _remark(line: str, quiet: bool) -> None:
+    if not quiet:
+        click.echo(line, err=True)
+
+
+COMMANDS = {"kernel": kernel, "spectrum": spectrum}
