@@ -24,6 +24,7 @@ import numpy as np
 from numba import float64, types
 from numpy.typing import NDArray
 
+from simlab.activations._smooth import balanced
 from simlab.core.jit import jit
 from simlab.core.quadrature import NODES, WEIGHTS, next_edge
 
@@ -125,5 +126,5 @@ def numeric_dual(
             slopes += weight * inner_slope * df
     if zero:
         return 1.0, 1.0, slopes
-    # τ + σ = 2: the smaller is the more accurate of the two.
-    return (minus, max(0.0, 2.0 - minus), slopes) if minus <= plus else (max(0.0, 2.0 - plus), plus, slopes)
+    tau, sigma = balanced(minus, plus)
+    return tau, sigma, slopes

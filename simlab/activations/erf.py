@@ -14,7 +14,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from simlab.activations._signature import DUAL, PHI, VARIANCE
-from simlab.activations._smooth import degree, homogeneity, jumps, kinks, numbers, unequal  # noqa: F401
+from simlab.activations._smooth import balanced, degree, homogeneity, jumps, kinks, numbers, unequal  # noqa: F401
 from simlab.core.jit import jit
 from simlab.core.params import Params as Base
 
@@ -59,7 +59,8 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
         return 1.0, 1.0, slope_dual
     alpha1 = math.atan2(2.0 * math.sqrt(q) * math.sqrt(p), math.sqrt(1.0 + 2.0 * q + 2.0 * p))
     lost = unequal(q, p, alpha1, norm)
-    return lost + fall(q, p, t, s) / norm, lost + fall(q, p, s, t) / norm, slope_dual
+    tau, sigma = balanced(lost + fall(q, p, t, s) / norm, lost + fall(q, p, s, t) / norm)
+    return tau, sigma, slope_dual
 
 
 def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:

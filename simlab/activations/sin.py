@@ -15,7 +15,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from simlab.activations._signature import DUAL, PHI, VARIANCE
-from simlab.activations._smooth import degree, homogeneity, jumps, kinks, numbers  # noqa: F401 (the contract)
+from simlab.activations._smooth import balanced, degree, homogeneity, jumps, kinks, numbers  # noqa: F401
 from simlab.core.jit import jit
 from simlab.core.params import Params as Base
 
@@ -55,7 +55,8 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     lost = max(0.0, 1.0 - gain - gain * math.expm1(-delta))
     tau = -0.5 * math.expm1(-g * t) * (1.0 + far) / at_g
     sigma = -0.5 * math.expm1(-g * s) * (1.0 + near) / at_g
-    return lost + (1.0 - lost) * tau, lost + (1.0 - lost) * sigma, slope_dual
+    tau, sigma = balanced(lost + (1.0 - lost) * tau, lost + (1.0 - lost) * sigma)
+    return tau, sigma, slope_dual
 
 
 def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:

@@ -29,7 +29,9 @@ class Numbers(click.ParamType):
 
 @click.command()
 @_kernel_options.kernel
-@click.option("--at", type=Numbers(), default="-1,-0.5,0,0.5,1", show_default=True, help="Cosines u to evaluate κ(u) at.")
+@click.option(
+    "--at", type=Numbers(), default="-1,-0.5,0,0.5,1", show_default=True, help="Cosines u to evaluate κ(u) at."
+)
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw κ(u)/κ(1) into this PNG file.")
 @_options.quiet
 @_options.as_json
@@ -84,16 +86,23 @@ def kernel(
             click.echo("  smooth at u = ±1: eigenvalues fall faster than any power of the degree")
         else:
             nu, plus, minus = ends["exponent"], ends["at_plus_one"], ends["at_minus_one"]
-            click.echo(f"  κ(1−t) ∋ {plus:.10g} t^{nu:.10g},  κ(−1+t) ∋ {minus:.10g} t^{nu:.10g}:  μ_k ~ k^(−d−{2 * nu - 1:g})")
+            power = f"{1 - 2 * nu:+g}" if nu != 0.5 else ""
+            click.echo(f"  κ(1−t) ∋ {plus:.10g} t^{nu:g},  κ(−1+t) ∋ {minus:.10g} t^{nu:g}:  μ_k ~ k^(−d{power})")
 
 
 @click.command()
 @_kernel_options.kernel
 @click.option("--dim", type=click.IntRange(min=2), required=True, help="Dimension d of the space.")
 @click.option("--max-degree", type=click.IntRange(min=0), required=True, help="Largest degree.")
-@click.option("--domain", type=click.Choice(["sphere", "cube"]), default="sphere", show_default=True, help="S^(d-1) or {±1}^d.")
+@click.option(
+    "--domain", type=click.Choice(["sphere", "cube"]), default="sphere", show_default=True, help="S^(d-1) or {±1}^d."
+)
 @click.option("--rtol", type=float, default=1e-15, show_default=True, help="Relative accuracy; a loose one is faster.")
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw eigenvalues and predicted law into this PNG file.")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw eigenvalues and predicted law into this PNG file.",
+)
 @_options.quiet
 @_options.as_json
 def spectrum(
@@ -145,9 +154,11 @@ def _as_json(found: Any) -> dict[str, Any]:
 
 def _print_spectrum(one: Any, found: Any, quiet: bool) -> None:
     count = len(found.degrees)
-    shown = range(count)
+    shown: Any = range(count)
     if count > PRINTED:
-        shown = sorted({*range(11), *(round((count - 1) ** (i / 28)) for i in range(29)), count - 1})
+        # Neighbours together: even and odd degrees have laws of their own.
+        some = {round((count - 2) ** (i / 14)) for i in range(15)}
+        shown = sorted({*range(11), *some, *(k + 1 for k in some)})
     place = f"S^{found.dim - 1}" if found.domain == "sphere" else f"{{±1}}^{found.dim}"
     click.echo(f"{one!r} on {place}")
     click.echo(f"{'degree':>7}  {'eigenvalue':>24}  {'log10':>12}  {'multiplicity':>14}")

@@ -5,22 +5,22 @@ Streams: none, nothing is random. A `reference` kernel's eigenvalues are recorde
 
 from __future__ import annotations
 
+from math import log10
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from simlab.core.errors import SimlabError
 from simlab.core.params import Params as Base
 from simlab.core.params import Room
 from simlab.core.rng import Streams
 from simlab.kernels._endpoints import predicted
 from simlab.kernels._kernel import Kernel
+from simlab.kernels._spectrum import Spectrum
 from simlab.record.schema import Output
 from simlab.record.segments import State
-
-FIT_FROM = 16
-"""Degrees from which on a decay can be fitted."""
 
 
 class Params(Base):
@@ -83,23 +83,27 @@ def advance(params: Params, work: None, state: State) -> dict[str, NDArray[Any]]
     found: dict[str, Any] = {
         "log10_eigenvalue": spectrum.log10,
         "relative_error": spectrum.errors,
-        "log10_multiplicity": spectrum.log10_multiplicities,
+        "log10_multiplicity": [log10(int(n)) for n in spectrum.multiplicities],
         "log10_predicted": law,
         "trace": spectrum.trace,
         "exponent": np.nan if ends.exponent is None else ends.exponent,
         "at_plus_one": ends.at_plus_one,
         "at_minus_one": ends.at_minus_one,
     }
-    fit = spectrum.fit() if params.max_degree >= FIT_FROM and params.domain == "sphere" else None
-    found |= {
-        "decay": np.nan if fit is None else fit.exponent,
-        "decay_low": np.nan if fit is None else fit.interval[0],
-        "decay_high": np.nan if fit is None else fit.interval[1],
-    }
+    found |= dict(zip(("decay", "decay_low", "decay_high"), _fitted(spectrum), strict=True))
     if params.reference is not None:
         found["log10_reference"] = params.reference.spectrum(params.dim, params.max_degree, domain=params.domain).log10
     state["finished"] = True
     return {name: np.asarray(value, dtype=np.float64) for name, value in found.items()}
+
+
+def _fitted(spectrum: Spectrum) -> tuple[float, float, float]:
+    """p and its interval; NaN where the eigenvalues do not fall by a power, or are too few."""
+    try:
+        fit = spectrum.fit()
+    except SimlabError:
+        return (np.nan,) * 3
+    return (fit.exponent, *fit.interval) if fit.power_law else (np.nan,) * 3
 
 
 def finished(params: Params, state: State) -> bool:

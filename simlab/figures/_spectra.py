@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from simlab.figures._style import colours, panels
@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 
 def log10_axis(axis: Axes) -> None:
     """Label an axis of log10 values by powers of ten; eigenvalues may lie below the range of float64."""
+    axis.yaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"$10^{{{value:g}}}$"))
 
 
@@ -47,11 +48,13 @@ def decay(kernels: Sequence[Kernel], spectra: Sequence[Spectrum]) -> Figure:
             right.plot(spectrum.degrees[at], 10 ** (spectrum.log10[at] - law[at]), ".", ms=4, color=shade)
         eigenvalue_lines(left, spectrum.degrees, spectrum.log10, law, shade, repr(kernel))
     left.set(xscale="log", xlabel="degree k", ylabel="eigenvalue")
-    left.set_title(f"{spectra[0].domain}, d = {spectra[0].dim}: circles even, triangles odd, lines predicted", fontsize=9)
+    left.set_title(
+        f"{spectra[0].domain}, d = {spectra[0].dim}: circles even, triangles odd, lines predicted", fontsize=9
+    )
     log10_axis(left)
     left.legend(frameon=False, fontsize=8)
     right.axhline(1.0, color="0.5", lw=0.8)
-    right.set(xscale="log", xlabel="degree k", ylabel="eigenvalue / predicted")
+    right.set(xscale="log", xlabel="degree k", ylabel="eigenvalue / predicted", ylim=(0, 2))
     return figure
 
 
@@ -63,7 +66,7 @@ def profiles(kernels: Sequence[Kernel]) -> Figure:
         top = kernel(1.0)
         left.plot(u, kernel(u) / top, color=shade, lw=1.5, label=repr(kernel))
         right.loglog(t, 1 - kernel.profile(t, 2 - t) / top, color=shade, lw=1.5)
-    left.set(xlabel="cosine u", ylabel="κ(u)/κ(1)")
+    left.set(xlabel="cosine u", ylabel="κ(u)/κ(1)", xticks=[-1, -0.5, 0, 0.5, 1])
     left.legend(frameon=False, fontsize=8)
     right.set(xlabel="t = 1 − u", ylabel="1 − κ(1−t)/κ(1)")
     return figure

@@ -42,6 +42,10 @@ class Kernel(Params):
         """The degree of κ(u) where it is a polynomial."""
         raise NotImplementedError
 
+    def linear_terms(self) -> list[tuple[float, Kernel]]:
+        """(a, K) with this kernel = Σ a K: eigenvalues add."""
+        return [(1.0, self)]
+
     # What a user asks
 
     def __call__(self, u: ArrayLike) -> Any:
@@ -109,7 +113,8 @@ class Kernel(Params):
     def __repr__(self) -> str:
         return describe(self)
 
-    __str__ = __repr__
+    def __str__(self) -> str:
+        return repr(self)
 
 
 class Leaf(Kernel):
@@ -145,8 +150,12 @@ class Leaf(Kernel):
         # Of dimension 1 and norm 1 the first layer has x·y/d = u, as on the sphere of radius √d.
         return self.evaluate([self], one, one, zeros, zeros, t, s, 1)[0]
 
-    def profile_arb(self, us: list[arb]) -> list[arb] | None:
-        """κ at these cosines at the context's precision; None where an activation is only known in float64."""
+    def has_arb(self) -> bool:
+        """Whether it can be evaluated to any precision."""
+        return True
+
+    def profile_arb(self, us: list[arb]) -> list[arb]:
+        """κ at these cosines at the context's precision, for |u| < 1."""
         raise NotImplementedError
 
     def at_one_arb(self) -> arb:

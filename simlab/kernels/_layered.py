@@ -18,6 +18,7 @@ from simlab import activations
 from simlab.core.errors import SimlabError
 from simlab.core.params import Params, Room, kind_of, module_of
 from simlab.kernels import _recursion
+from simlab.kernels._endpoints import Endpoints
 from simlab.kernels._kernel import Floats, Integers, Leaf
 
 CHUNK = 1024
@@ -129,11 +130,17 @@ class Layered(Leaf):
         degree: int | None = module_of(self.activation).degree(self.activation)
         return None if degree is None else max(degree, 0 if self.branch_scale() is None else 1) ** (self.depth - 1)
 
+    def known_endpoints(self) -> Endpoints | None:
+        """Without a kink φ is smooth, and so is its dual at u = ±1."""
+        smooth = self.depth == 1 or not module_of(self.activation).kinks(self.activation)
+        return Endpoints(None) if smooth else None
+
     # Numbers of any precision
 
-    def profile_arb(self, us: list[arb]) -> list[arb] | None:
-        if module_of(self.activation).arb_dual is None:
-            return None
+    def has_arb(self) -> bool:
+        return module_of(self.activation).arb_dual is not None
+
+    def profile_arb(self, us: list[arb]) -> list[arb]:
         return self._arb(us)
 
     def at_one_arb(self) -> arb:

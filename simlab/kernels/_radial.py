@@ -58,7 +58,7 @@ class Radial(Leaf):
             _values(leaf.c, leaf.power(), x, y, rows, columns, t, row)
         return out
 
-    def profile_arb(self, us: list[arb]) -> list[arb] | None:
+    def profile_arb(self, us: list[arb]) -> list[arb]:
         return [(-arb(self.c) * (1 - u) ** arb(self.power())).exp() for u in us]
 
     def at_one_arb(self) -> arb:

@@ -48,7 +48,7 @@ def points(variance: Any, dual: Any, a: Floats, c: Floats, norms: Floats, depth:
         for layer in range(depth):
             A = variance(q, a)
             table[i, layer, ROOT] = math.sqrt(q)
-            table[i, layer, BRANCH] = math.sqrt(mix * weight) * math.sqrt(A)
+            table[i, layer, BRANCH] = math.sqrt(mix * weight * A)
             table[i, layer, VARIANCE_IN] = q
             table[i, layer, VARIANCE_OUT] = A
             table[i, layer, TANGENT] = theta

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
 from flint import arb, ctx, fmpz
+from numpy.typing import NDArray
 
 from simlab.core.errors import SimlabError
 
 Profile = Callable[[list[arb]], list[arb]]
-"""κ at cosines, in the precision of the moment. Right at u = ±1 exactly, too: the cube has these points."""
+"""κ at cosines, in the precision of the moment."""
+
+Profile64 = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+"""κ(t, s) in float64 at u = 1 − t = s − 1."""
 
 LOG2_10 = math.log2(10)
 
@@ -51,3 +56,26 @@ def sample(profile: Profile, points: Callable[[], list[arb]], digits: int) -> tu
         bits += math.ceil(min(lost, float(bits))) + 32
     where = "" if bad is None else f": it is not a number at u = {bad.mid().str(10, radius=False)}"
     raise SimlabError(f"the kernel's profile cannot be evaluated to {digits} digits{where}")
+
+
+def at_end(profile: Profile, sign: int, digits: int) -> arb:
+    """κ(±1) in a ball narrower than 10^−digits of its size, or of 1 if that is more.
+
+    A recursion may not take the point itself: a correlation rounded beyond 1 has no arccos. κ is continuous, so it is
+    then followed to the end, u = ±(1 − 2^−m) with m doubled until it stands still.
+    """
+    goal, width = -digits * LOG2_10, math.ceil(digits * LOG2_10)
+    with ctx.workprec(width + 64):
+        value = profile([arb(sign)])[0]
+    if value.is_finite() and log2(value.rad()) < max(log2(value), 0.0) + goal:
+        return value
+    before, m = None, 2 * width
+    while m < 1 << 18:
+        with ctx.workprec(2 * m + width + 64):  # √(1 − u²) takes half of them
+            value = profile([sign * (1 - arb((1, -m)))])[0]
+            if before is not None and value.is_finite():
+                moved = log2(abs(value - before).upper())
+                if moved < max(log2(value), 0.0) + goal:
+                    return value + arb(0, abs(value - before).upper())
+            before, m = (value if value.is_finite() else None), 2 * m
+    raise SimlabError(f"the kernel's profile cannot be evaluated to {digits} digits at u = {sign}")

@@ -15,10 +15,10 @@ class Params(Layered):
         return False
 
     def known_endpoints(self) -> _endpoints.Endpoints | None:
-        if self.weight_std is not None or self.depth == 1:
-            return None
-        known = {"relu": _endpoints.relu_rf, "step": _endpoints.step_rf}.get(kind_of(self.activation))
-        return None if known is None else known(self.depth)
+        formulas = {"relu": _endpoints.relu_rf, "step": _endpoints.step_rf}
+        if self.weight_std is None and self.depth > 1 and kind_of(self.activation) in formulas:
+            return formulas[kind_of(self.activation)](self.depth)
+        return super().known_endpoints()
 
 
 EXAMPLES = (

@@ -15,8 +15,9 @@ class Params(Layered):
         return True
 
     def known_endpoints(self) -> _endpoints.Endpoints | None:
-        plain = self.weight_std is None and self.depth > 1 and kind_of(self.activation) == "relu"
-        return _endpoints.relu_ntk(self.depth) if plain else None
+        if self.weight_std is None and self.depth > 1 and kind_of(self.activation) == "relu":
+            return _endpoints.relu_ntk(self.depth)
+        return super().known_endpoints()
 
 
 EXAMPLES = (

@@ -21,6 +21,9 @@ class Params(Kernel):
     def combine(self, values: Mapping[Leaf, Any]) -> Any:
         return self.scale * self.kernel.combine(values)
 
+    def linear_terms(self) -> list[tuple[float, Kernel]]:
+        return [(self.scale * scale, term) for scale, term in self.kernel.linear_terms()]
+
     def polynomial_degree(self) -> int | None:
         return self.kernel.polynomial_degree()
 

@@ -23,6 +23,9 @@ class Params(Kernel):
             first = first + item
         return first
 
+    def linear_terms(self) -> list[tuple[float, Kernel]]:
+        return [part for term in self.terms for part in term.linear_terms()]
+
     def polynomial_degree(self) -> int | None:
         degrees = [term.polynomial_degree() for term in self.terms]
         return None if None in degrees else max(d for d in degrees if d is not None)

@@ -7,7 +7,6 @@ x, θ = (π/2) x^m. m = `grading` makes functions of θ^{1/m} near θ = 0 and θ
 from __future__ import annotations
 
 import functools
-import math
 
 from flint import arb, ctx
 
@@ -42,8 +41,3 @@ def hemisphere(n: int, bits: int, grading: int = 1) -> tuple[list[arb], list[arb
 def density_constant(dim: int) -> arb:
     """c_d = Γ(d/2)/(√π Γ((d−1)/2)) in the precision of the moment; 1/π for d = 2."""
     return (arb(dim) / 2).gamma() / (arb.pi().sqrt() * (arb(dim - 1) / 2).gamma())
-
-
-def log_density_constant(dim: int) -> float:
-    """ln c_d in float64."""
-    return math.lgamma(dim / 2) - 0.5 * math.log(math.pi) - math.lgamma((dim - 1) / 2)

@@ -57,3 +57,13 @@ def relu64(depth: int, tangent: bool):
         return theta if tangent else kappa
 
     return profile
+
+
+def step64(depth: int):
+    def profile(t: np.ndarray, s: np.ndarray) -> np.ndarray:
+        kappa = 2 * np.arctan2(np.sqrt(s), np.sqrt(t)) / np.pi
+        for _ in range(depth - 2):
+            kappa = 1 - np.arccos(kappa) / np.pi
+        return kappa
+
+    return profile

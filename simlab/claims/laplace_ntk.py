@@ -1,0 +1,84 @@
+"""The Laplace kernel and the deep ReLU tangent kernel have the same decay: their spectra are equivalent. [S0], MATH §4.
+
+Both have a (1−u)^{1/2} at u = 1, so that μ_k(NTK)/μ_k(Laplace) stays between two positive constants and tends to
+(c₊ ± c₋)/(−c). The slope of its logarithm in log k is fitted over the upper half of the degrees. The control compares
+with the Gaussian kernel, from whose spectrum the ratio runs away.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from simlab.claims._ledger import Judgement
+from simlab.claims._spectra import Floats, label, points
+from simlab.figures._style import colours, panels
+from simlab.record.reader import Results
+
+STATEMENT = "The Laplace kernel and ReLU's tangent kernel of depth 3 or more have the same eigenvalue decay."
+SOURCE = "Deep equals shallow [S0], section 3.2"
+EXPECTED = "ratio of eigenvalues within a factor of 100 over all degrees, and its slope in log k below 0.02"
+SLOPE = 0.02
+SPREAD = 100.0
+
+_SPEC = """
+[experiment]
+kind = "spectrum"
+seed = 1
+max_degree = {degree}
+[kernel]
+kind = "ntk"
+[reference]
+kind = "laplace"
+c = 1.0
+[sweep]
+"kernel.depth" = {depths}
+"experiment.dim" = {dims}
+"""
+QUICK = _SPEC.format(degree=300, depths=[3, 5, 10], dims=[3, 10])
+FULL = _SPEC.format(degree=1000, depths=[3, 4, 5, 7, 10, 20], dims=[3, 5, 10, 20])
+CONTROL = ("reference.kind=gaussian",)
+
+
+def _log_ratio(results: Results, at: dict[str, object]) -> Floats:
+    return np.asarray(results.select("log10_eigenvalue", at) - results.select("log10_reference", at))
+
+
+def _slope(log_ratio: Floats) -> float:
+    """Of log ratio against log k over the upper half, parities averaged: they tend to different constants."""
+    pairs = (
+        0.5 * (log_ratio[1:-1:2] + log_ratio[2::2])
+        if log_ratio.size % 2
+        else 0.5 * (log_ratio[:-1:2] + log_ratio[1::2])
+    )
+    middle = 2.0 * np.arange(pairs.size) + 1.5
+    half = pairs.size // 2
+    return float(np.polyfit(np.log10(middle[half:]), pairs[half:], 1)[0])
+
+
+def judge(results: Results) -> Judgement:
+    rows = []
+    for at in points(results):
+        log_ratio = _log_ratio(results, at)
+        rows.append({"at": label(at), "log10_spread": float(np.ptp(log_ratio)), "slope": _slope(log_ratio)})
+    spread, slope = max(row["log10_spread"] for row in rows), max(abs(row["slope"]) for row in rows)
+    measured = f"ratio spread by 10^{spread:.2f} at most, slope in log k at most {slope:.1e}, over {len(rows)} kernels"
+    return Judgement(bool(spread <= np.log10(SPREAD) and slope <= SLOPE), measured, {"kernels": rows})
+
+
+def figure(results: Results, control: Results) -> Figure:
+    fig, axes = panels(2)
+    depths, dim = results["kernel.depth"].tolist(), int(results["experiment.dim"].max())
+    for axis, source, title in ((axes[0], results, "Laplace"), (axes[1], control, "control: Gaussian")):
+        for depth, shade in zip(depths, colours(len(depths)), strict=True):
+            log_ratio = _log_ratio(source, {"kernel.depth": depth, "experiment.dim": dim})
+            axis.plot(np.arange(1, log_ratio.size), log_ratio[1:], ".", ms=3, color=shade, label=f"NTK, depth {depth}")
+        axis.set(
+            xscale="log",
+            xlabel="degree k",
+            ylabel="log10 of the ratio of eigenvalues",
+            title=f"NTK over {title}, d = {dim}",
+        )
+        axis.legend(frameon=False, fontsize=8)
+    axes[0].set_ylim(-2, 2)
+    return fig

@@ -1,0 +1,99 @@
+"""Odd degrees above 1 are invisible to a shallow ReLU kernel without bias, and come back with depth. [S0], MATH §4.
+
+At depth 2 κ is an even function plus a multiple of u: μ_k = 0 for odd k ≥ 3, exactly. From depth 3 on no eigenvalue
+vanishes, and odd degrees fall behind even ones by the factor (c₊ − c₋)/(c₊ + c₋) of the end points. The control, a net
+with biases, sees every degree at depth 2 already.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from simlab.claims._ledger import Judgement
+from simlab.claims._spectra import label, number, points
+from simlab.figures._spectra import eigenvalue_lines, log10_axis
+from simlab.figures._style import colours, panels
+from simlab.record.reader import Results
+
+STATEMENT = (
+    "Without bias, ReLU's random-feature and tangent kernels have no odd degrees above 1 at depth 2, and have all of them "
+    "from depth 3 on."
+)
+SOURCE = "Deep equals shallow [S0], sections 2 and 3"
+EXPECTED = (
+    "depth 2: every odd eigenvalue from 3 on exactly 0, no other; depth 3 and more: none 0, odd over even within 1 % of "
+    "(c+ - c-)/(c+ + c-)"
+)
+TOLERANCE = 0.01
+
+_SPEC = """
+[experiment]
+kind = "spectrum"
+seed = 1
+max_degree = {degree}
+[kernel]
+activation = "relu"
+[sweep]
+"kernel.kind" = ["nngp", "ntk"]
+"kernel.depth" = {depths}
+"experiment.dim" = {dims}
+"""
+QUICK = _SPEC.format(degree=150, depths=[2, 3, 4, 6], dims=[3, 10])
+FULL = _SPEC.format(degree=1000, depths=[2, 3, 4, 5, 6, 8, 10], dims=[3, 5, 10, 20])
+CONTROL = ("kernel.weight_std=1.4", "kernel.bias_std=0.5")
+
+
+def _gap(results: Results, at: dict[str, object]) -> float:
+    """Odd over even at the largest degrees: μ_k over the geometric mean of its even neighbours, k odd."""
+    log10 = results.select("log10_eigenvalue", at)
+    k = len(log10) - 2 if len(log10) % 2 else len(log10) - 3
+    return float(10.0 ** (log10[k] - 0.5 * (log10[k - 1] + log10[k + 1])))
+
+
+def judge(results: Results) -> Judgement:
+    rows, right, worst = [], [], 0.0
+    for at in points(results):
+        log10 = results.select("log10_eigenvalue", at)
+        degrees = np.arange(log10.size)
+        zero, odd = log10 == -np.inf, (degrees % 2 == 1) & (degrees >= 3)
+        row = {"at": label(at), "zeros": int(np.count_nonzero(zero)), "odd_above_1": int(np.count_nonzero(odd))}
+        if at["kernel.depth"] == 2:
+            right.append(bool(np.array_equal(zero, odd)))
+        else:
+            plus, minus = number(results, "at_plus_one", at), number(results, "at_minus_one", at)
+            expected = (plus - minus) / (plus + minus)
+            off = abs(_gap(results, at) / expected - 1) if not zero.any() else np.inf
+            row |= {"odd_over_even": _gap(results, at), "expected": expected}
+            right.append(bool(off <= TOLERANCE))
+            worst = max(worst, off)
+        rows.append(row)
+    shallow = [row for row, at in zip(rows, points(results), strict=True) if at["kernel.depth"] == 2]
+    measured = (
+        f"depth 2: {sum(row['zeros'] for row in shallow)} eigenvalues exactly 0 where "
+        f"{sum(row['odd_above_1'] for row in shallow)} should be; deeper: odd over even at most {worst:.1e} off; "
+        f"{sum(right)} of {len(right)} kernels as claimed"
+    )
+    return Judgement(all(right), measured, {"kernels": rows})
+
+
+def figure(results: Results, control: Results) -> Figure:
+    fig, axes = panels(3)
+    dim, degrees = int(results["experiment.dim"].max()), results["degree"]
+    depths = results["kernel.depth"].tolist()
+    shades = dict(zip(depths, colours(len(depths)), strict=True))
+    for axis, source, depth, title in (
+        (axes[0], results, 2, "depth 2: odd degrees vanish"),
+        (axes[1], results, 3, "depth 3: none does"),
+        (axes[2], control, 2, "control: depth 2 with bias"),
+    ):
+        at = {"kernel.kind": "ntk", "kernel.depth": depth, "experiment.dim": dim}
+        log10, law = source.select("log10_eigenvalue", at), source.select("log10_predicted", at)
+        eigenvalue_lines(axis, degrees, log10, law, shades[depth], "even ●, odd ▲")
+        gone = degrees[(log10 == -np.inf)]
+        floor = float(np.min(log10[np.isfinite(log10)])) - 1
+        axis.plot(gone, np.full(gone.size, floor), "x", color="C3", ms=4, label="exactly 0" if gone.size else None)
+        axis.set(xscale="log", xlabel="degree k", ylabel="eigenvalue", title=f"{title}, d = {dim}")
+        log10_axis(axis)
+        axis.legend(frameon=False, fontsize=8)
+    return fig

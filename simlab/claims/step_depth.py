@@ -1,0 +1,90 @@
+"""For the step activation depth does change the decay: k^{−d−2^{2−L}+1} at depth L. [S0], MATH §4.
+
+The step's dual is a function of √(1−u), so every layer halves the exponent ν = 2^{1−L} of the singularity at u = 1. The
+control is ReLU, whose exponent is the same at all depths.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from simlab.claims._ledger import Judgement
+from simlab.claims._spectra import label, number, over_predicted, points
+from simlab.figures._spectra import eigenvalue_lines, log10_axis
+from simlab.figures._style import colours, panels
+from simlab.record.reader import Results
+
+STATEMENT = "Eigenvalues of the step's random-feature kernel fall like k^(-d-2^(2-L)+1): slower at every further layer."
+SOURCE = "Deep equals shallow [S0], Corollary on step activations"
+EXPECTED = (
+    "fitted exponents within 0.02 of d + 2^(2-L) - 1, the intervals of different depths apart, eigenvalue over "
+    "prediction within 2 % of 1 at the largest degrees"
+)
+EXPONENT_TOLERANCE = 0.02
+CONSTANT_TOLERANCE = 0.02
+LAST = 4
+
+_SPEC = """
+[experiment]
+kind = "spectrum"
+seed = 1
+max_degree = {degree}
+[kernel]
+kind = "nngp"
+activation = "step"
+[sweep]
+"kernel.depth" = {depths}
+"experiment.dim" = {dims}
+"""
+QUICK = _SPEC.format(degree=200, depths=[2, 3, 4], dims=[3, 10])
+FULL = _SPEC.format(degree=500, depths=[2, 3, 4, 5], dims=[3, 5, 10])
+CONTROL = ("kernel.activation=relu",)
+
+
+def judge(results: Results) -> Judgement:
+    rows, off, constants, apart = [], [], [], True
+    intervals: dict[int, list[tuple[float, float]]] = {}
+    for at in points(results):
+        decay, low, high = (number(results, name, at) for name in ("decay", "decay_low", "decay_high"))
+        ratio = over_predicted(results, at)
+        off.append(abs(decay - (at["experiment.dim"] + 2.0 ** (2 - at["kernel.depth"]) - 1)))
+        constants.append(np.abs(ratio[np.isfinite(ratio)][-LAST:] - 1).max())
+        others = intervals.setdefault(at["experiment.dim"], [])
+        apart &= all(high < other_low or other_high < low for other_low, other_high in others)
+        others.append((low, high))
+        rows.append({"at": label(at), "decay": decay, "interval": [low, high], "constant_off": float(constants[-1])})
+    holds = max(off) <= EXPONENT_TOLERANCE and max(constants) <= CONSTANT_TOLERANCE and apart
+    measured = (
+        f"exponents at most {max(off):.3f} off, intervals of different depths {'apart' if apart else 'overlap'}, "
+        f"constants at most {max(constants):.1e} off, over {len(off)} kernels"
+    )
+    return Judgement(bool(holds), measured, {"kernels": rows})
+
+
+def figure(results: Results, control: Results) -> Figure:
+    fig, axes = panels(3)
+    depths, dim = results["kernel.depth"].tolist(), int(results["experiment.dim"].max())
+    for axis, source, title in ((axes[0], results, "step"), (axes[1], control, "control: ReLU")):
+        for depth, shade in zip(depths, colours(len(depths)), strict=True):
+            at = {"kernel.depth": depth, "experiment.dim": dim}
+            law = source.select("log10_predicted", at)
+            eigenvalue_lines(
+                axis, source["degree"], source.select("log10_eigenvalue", at), law, shade, f"depth {depth}"
+            )
+        axis.set(xscale="log", xlabel="degree k", ylabel="eigenvalue", title=f"{title}, d = {dim}")
+        log10_axis(axis)
+        axis.legend(frameon=False, fontsize=8)
+    for source, colour, name in ((results, "C0", "step"), (control, "C3", "control: ReLU")):
+        for i, d in enumerate(source["experiment.dim"].tolist()):
+            ats = [{"kernel.depth": depth, "experiment.dim": d} for depth in depths]
+            decay, low, high = ([number(source, n, at) - d for at in ats] for n in ("decay", "decay_low", "decay_high"))
+            error = [np.subtract(decay, low), np.subtract(high, decay)]
+            shifted = np.array(depths) + 0.08 * i
+            axes[2].errorbar(
+                shifted, decay, error, fmt="o", color=colour, ms=4, capsize=3, label=name if i == 0 else None
+            )
+    axes[2].plot(depths, [2.0 ** (2 - depth) - 1 for depth in depths], "k--", lw=1, label="2^(2−L) − 1")
+    axes[2].set(xlabel="depth L", ylabel="fitted exponent − d", title="decay exponents, every d", xticks=depths)
+    axes[2].legend(frameon=False, fontsize=8)
+    return fig
