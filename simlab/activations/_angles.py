@@ -14,10 +14,20 @@ def angle(t: float, s: float) -> float:
 
 
 @jit
-def sine_minus_angle_cosine(theta: float) -> float:
+def angles(t: float, s: float) -> tuple[float, float]:
+    """(θ, π − θ), for the price of one arc tangent."""
+    if t <= s:
+        theta = angle(t, s)
+        return theta, math.pi - theta
+    rest = angle(s, t)
+    return math.pi - rest, rest
+
+
+@jit
+def sine_minus_angle_cosine(theta: float, t: float, s: float) -> float:
     """sin θ − θ cos θ = Σ_{k≥1} (−1)^{k+1} 2k θ^{2k+1}/(2k+1)!, by the series below 1/2 where the terms cancel."""
     if theta > 0.5:
-        return math.sin(theta) - theta * math.cos(theta)
+        return math.sqrt(t * s) - theta * (1.0 - t if t <= s else s - 1.0)
     x = theta * theta
     tail = 1.0 / 3991680.0 - x * (1.0 / 518918400.0 - x * (1.0 / 93405312000.0))
     return theta * x * (1.0 / 3.0 - x * (1.0 / 30.0 - x * (1.0 / 840.0 - x * (1.0 / 45360.0 - x * tail))))
@@ -37,4 +47,4 @@ def angle_minus_sine(theta: float) -> float:
 def abs_loss(t: float, s: float) -> float:
     """1 − E|z||z'| at unit variances = r − (2/π)(sin ϑ − ϑ cos ϑ), r = 1 − |u| = 1 − cos ϑ: even in u."""
     near, far = min(t, s), max(t, s)
-    return near - 2.0 / math.pi * sine_minus_angle_cosine(angle(near, far))
+    return near - 2.0 / math.pi * sine_minus_angle_cosine(angle(near, far), near, far)

@@ -10,7 +10,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._angles import abs_loss, angle
+from simlab.activations._angles import abs_loss, angles
 from simlab.activations._signature import DUAL, PHI, VARIANCE
 from simlab.activations._smooth import degree, jumps, numbers  # noqa: F401 (the rest of the contract)
 from simlab.core.jit import jit
@@ -40,7 +40,8 @@ def variance(q: float, a: Floats) -> float:
 
 @jit(signatures=[DUAL])
 def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) -> tuple[float, float, float]:
-    slope_dual = (angle(s, t) - angle(t, s)) / np.pi
+    theta, rest = angles(t, s)
+    slope_dual = (rest - theta) / np.pi
     if A == 0.0 or B == 0.0:
         return 1.0, 1.0, slope_dual
     loss = abs_loss(t, s)

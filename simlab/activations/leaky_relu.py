@@ -12,7 +12,7 @@ from flint import arb
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.activations._angles import abs_loss, angle
+from simlab.activations._angles import abs_loss, angles
 from simlab.activations._signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
 from simlab.core.params import Params as Base
@@ -52,7 +52,8 @@ def variance(q: float, a: Floats) -> float:
 @jit(signatures=[DUAL])
 def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) -> tuple[float, float, float]:
     slope, w, v = a
-    slope_dual = ((1.0 + slope * slope) * angle(s, t) + 2.0 * slope * angle(t, s)) / (2.0 * np.pi)
+    theta, rest = angles(t, s)
+    slope_dual = ((1.0 + slope * slope) * rest + 2.0 * slope * theta) / (2.0 * np.pi)
     if A == 0.0 or B == 0.0:
         return 1.0, 1.0, slope_dual
     loss = abs_loss(t, s)

@@ -11,7 +11,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._angles import angle, sine_minus_angle_cosine
+from simlab.activations._angles import angles, sine_minus_angle_cosine
 from simlab.activations._signature import DUAL, PHI, VARIANCE
 from simlab.activations._smooth import degree, jumps, numbers  # noqa: F401 (the rest of the contract)
 from simlab.core.jit import jit
@@ -41,10 +41,11 @@ def variance(q: float, a: Floats) -> float:
 
 @jit(signatures=[DUAL])
 def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) -> tuple[float, float, float]:
-    slope_dual = 0.5 * angle(s, t) / np.pi
+    theta, rest = angles(t, s)
+    slope_dual = 0.5 * rest / np.pi
     if A == 0.0 or B == 0.0:
         return 1.0, 1.0, slope_dual
-    tau = t - sine_minus_angle_cosine(angle(t, s)) / np.pi
+    tau = t - sine_minus_angle_cosine(theta, t, s) / np.pi
     return tau, 2.0 - tau, slope_dual
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._angles import angle
+from simlab.activations._angles import angles
 from simlab.activations._signature import DUAL, PHI, VARIANCE
 from simlab.activations._smooth import degree, numbers  # noqa: F401 (the rest of the contract)
 from simlab.core.jit import jit
@@ -45,7 +45,8 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     slope_dual = 2.0 / np.pi / (math.sqrt(q) * math.sqrt(p) * math.sqrt(t) * math.sqrt(s))
     if A == 0.0 or B == 0.0:
         return 1.0, 1.0, slope_dual
-    return 2.0 / np.pi * angle(t, s), 2.0 / np.pi * angle(s, t), slope_dual
+    theta, rest = angles(t, s)
+    return 2.0 / np.pi * theta, 2.0 / np.pi * rest, slope_dual
 
 
 def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:

@@ -7,6 +7,8 @@ with the Gaussian kernel, from whose spectrum the ratio runs away.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -46,18 +48,12 @@ def _log_ratio(results: Results, at: dict[str, object]) -> Floats:
 
 def _slope(log_ratio: Floats) -> float:
     """Of log ratio against log k over the upper half, parities averaged: they tend to different constants."""
-    pairs = (
-        0.5 * (log_ratio[1:-1:2] + log_ratio[2::2])
-        if log_ratio.size % 2
-        else 0.5 * (log_ratio[:-1:2] + log_ratio[1::2])
-    )
-    middle = 2.0 * np.arange(pairs.size) + 1.5
-    half = pairs.size // 2
-    return float(np.polyfit(np.log10(middle[half:]), pairs[half:], 1)[0])
+    k = np.arange(log_ratio.size // 2, log_ratio.size - 1, 2)
+    return float(np.polyfit(np.log10(k + 0.5), 0.5 * (log_ratio[k] + log_ratio[k + 1]), 1)[0])
 
 
 def judge(results: Results) -> Judgement:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for at in points(results):
         log_ratio = _log_ratio(results, at)
         rows.append({"at": label(at), "log10_spread": float(np.ptp(log_ratio)), "slope": _slope(log_ratio)})

@@ -1,6 +1,6 @@
 """Deep ReLU kernels have the eigenvalue decay of shallow ones: depth changes the constant alone. [S0], MATH §4.
 
-At u = ±1 the random-feature kernel of any depth has a (1∓u)^{3/2} and the tangent kernel a (1∓u)^{1/2}: μ_k ~ C k^{−d−2}
+At u = ±1 the random-feature kernel of any depth has a (1∓u)^{3/2}, the tangent kernel a (1∓u)^{1/2}: μ_k ~ C k^{−d−2}
 and C k^{−d}, C = (c₊ + (−1)^k c₋) C(d,ν). Every exponent is fitted from the eigenvalues alone; constants are compared
 with the table's at the largest degrees. The control, a smooth activation, has no such power.
 """
@@ -22,8 +22,8 @@ STATEMENT = (
 )
 SOURCE = "Deep equals shallow [S0], Theorem 1 and Corollaries"
 EXPECTED = (
-    "fitted exponents within 0.01 of d+2 or d and of each other at all depths; eigenvalue over prediction within 1 % of "
-    "1 at the largest degrees"
+    "fitted exponents within 0.01 of d+2 or d and of each other at all depths; eigenvalue over prediction within 1 % "
+    "of 1 at the largest degrees"
 )
 EXPONENT_TOLERANCE = 0.01
 CONSTANT_TOLERANCE = 0.01
@@ -48,7 +48,8 @@ POWERS = {"nngp": 2, "ntk": 0}
 
 
 def judge(results: Results) -> Judgement:
-    off, constants, rows, groups = [], [], [], {}
+    off, constants, rows = [], [], []
+    groups: dict[tuple[str, int], list[float]] = {}
     for at in points(results):
         decay = number(results, "decay", at)
         ratio = over_predicted(results, at)

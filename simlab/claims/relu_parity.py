@@ -7,6 +7,8 @@ with biases, sees every degree at depth 2 already.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -17,13 +19,13 @@ from simlab.figures._style import colours, panels
 from simlab.record.reader import Results
 
 STATEMENT = (
-    "Without bias, ReLU's random-feature and tangent kernels have no odd degrees above 1 at depth 2, and have all of them "
-    "from depth 3 on."
+    "Without bias, ReLU's random-feature and tangent kernels have no odd degrees above 1 at depth 2, and have all of "
+    "them from depth 3 on."
 )
 SOURCE = "Deep equals shallow [S0], sections 2 and 3"
 EXPECTED = (
-    "depth 2: every odd eigenvalue from 3 on exactly 0, no other; depth 3 and more: none 0, odd over even within 1 % of "
-    "(c+ - c-)/(c+ + c-)"
+    "depth 2: every odd eigenvalue from 3 on exactly 0, no other; depth 3 and more: none 0, odd over even within 1 % "
+    "of (c+ - c-)/(c+ + c-)"
 )
 TOLERANCE = 0.01
 
@@ -52,12 +54,17 @@ def _gap(results: Results, at: dict[str, object]) -> float:
 
 
 def judge(results: Results) -> Judgement:
-    rows, right, worst = [], [], 0.0
+    rows: list[dict[str, Any]] = []
+    right, worst = [], 0.0
     for at in points(results):
         log10 = results.select("log10_eigenvalue", at)
         degrees = np.arange(log10.size)
         zero, odd = log10 == -np.inf, (degrees % 2 == 1) & (degrees >= 3)
-        row = {"at": label(at), "zeros": int(np.count_nonzero(zero)), "odd_above_1": int(np.count_nonzero(odd))}
+        row: dict[str, Any] = {
+            "at": label(at),
+            "zeros": int(np.count_nonzero(zero)),
+            "odd_above_1": int(np.count_nonzero(odd)),
+        }
         if at["kernel.depth"] == 2:
             right.append(bool(np.array_equal(zero, odd)))
         else:

@@ -38,7 +38,7 @@ def gram(
     settings: tuple[str, ...],
     **fields: Any,
 ) -> None:
-    """Assemble the Gram matrix of kernel KIND (or of several: nngp,ntk) on the rows of X, a .npy, .npz, HDF5 or IDX file.
+    """Assemble the Gram matrix of kernel KIND (or several: nngp,ntk) on the rows of X, a .npy, .npz, HDF5 or IDX file.
 
     The matrix is written block by block, so that it may be larger than memory; stopped or killed, the same command goes
     on where it was. X.npz::NAME and X.h5::NAME choose one array of several.

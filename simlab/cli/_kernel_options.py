@@ -11,9 +11,20 @@ if TYPE_CHECKING:
     from simlab.kernels import Kernel
 
 F = TypeVar("F", bound=Callable[..., Any])
+UNITS = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": 1 << 10,
+    "MIB": 1 << 20,
+    "GIB": 1 << 30,
+}
 
 
-class Integers(click.ParamType):
+class Integers(click.ParamType):  # type: ignore[type-arg]
     """``2,3,10`` → (2, 3, 10)"""
 
     name = "integers"
@@ -27,21 +38,10 @@ class Integers(click.ParamType):
             self.fail(f"{value!r}: must be an integer, or several with commas between them", param, ctx)
 
 
-class Size(click.ParamType):
+class Size(click.ParamType):  # type: ignore[type-arg]
     """``4GB`` → bytes"""
 
     name = "size"
-    units = {
-        "": 1,
-        "B": 1,
-        "KB": 10**3,
-        "MB": 10**6,
-        "GB": 10**9,
-        "TB": 10**12,
-        "KIB": 1 << 10,
-        "MIB": 1 << 20,
-        "GIB": 1 << 30,
-    }  # noqa: RUF012
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
@@ -49,7 +49,7 @@ class Size(click.ParamType):
         digits = value.rstrip("BKMGTIbkmgti ")
         unit = value[len(digits) :].strip().upper()
         try:
-            size = int(float(digits) * self.units[unit])
+            size = int(float(digits) * UNITS[unit])
         except (ValueError, KeyError, OverflowError):
             size = 0
         if size <= 0:

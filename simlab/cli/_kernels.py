@@ -13,7 +13,7 @@ from simlab.cli import _kernel_options, _options
 PRINTED = 40
 
 
-class Numbers(click.ParamType):
+class Numbers(click.ParamType):  # type: ignore[type-arg]
     """``0.5,-1`` → (0.5, −1.0)"""
 
     name = "numbers"

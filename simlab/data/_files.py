@@ -1,7 +1,7 @@
 """Arrays from files: .npy, .npz, HDF5 and the IDX format of MNIST, gzipped or not.
 
-``X.npz::train`` and ``X.h5::/group/x`` name one array of several. An .npy file is mapped, not read. Images of an IDX file
-are flattened, one a row; its header is 0, 0, a type code, the number of dimensions, then the sizes, big-endian.
+``X.npz::train`` and ``X.h5::/group/x`` name one array of several. An .npy file is mapped, not read. Images of an IDX
+file are flattened, one a row; its header is 0, 0, a type code, the number of dimensions, then the sizes, big-endian.
 """
 
 from __future__ import annotations

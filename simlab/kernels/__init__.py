@@ -4,7 +4,7 @@ A kind defines `Params`, a subclass of `simlab.kernels._kernel.Leaf` (it evaluat
 others), and a function of the kind's name that makes one. A kernel ``k`` has ``k(u)``, ``k.gram(X, Y)``,
 ``k.spectrum(dim, max_degree)``, ``k.endpoints()``, and ``+``, ``*`` with kernels and positive numbers.
 
-Of the kinds whose function is named here the function hides the module: ``from simlab.kernels.ntk import Params`` works,
+Of the kinds named here the function hides the module: ``from simlab.kernels.ntk import Params`` works, while
 ``import simlab.kernels.ntk as module`` gives the function.
 """
 

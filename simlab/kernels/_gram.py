@@ -2,8 +2,8 @@
 
 A tile: inner products of unit vectors (BLAS, one thread), then for each leaf kernel one table look-up a pair, or the
 recursion where there is no table; pairs nearer than z = 1e-6 (duplicates, antipodes, the diagonal) are then recomputed
-from the difference of their vectors by the recursion. Only tiles on and below the diagonal are computed, the other half is
-their mirror. Tiles are shared out over Python threads (compiled code and BLAS release the GIL); a number depends on the
+from the difference of their vectors by the recursion. Only tiles on and below the diagonal are computed, the others are
+their mirrors. Tiles are shared out over Python threads (compiled code and BLAS release the GIL); a number depends on the
 data alone, not on the threads.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from threadpoolctl import ThreadpoolController
 
-from simlab.core.errors import BadInput, SimlabError
+from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.kernels import _table
 from simlab.kernels._kernel import Floats, Kernel, Leaf, leaves_of
@@ -44,8 +44,8 @@ def gram(
 ) -> list[NDArray[Any]]:
     """K(x_i, y_j) : (n, m) of each kernel, with Y = X (and K symmetric to the bit) where none is given.
 
-    Computed in float64, stored as `dtype`: float64 or float32. `progress` is told (pairs done, pairs in all). `out` gives the
-    arrays to fill. The error is that of the recursion plus 1e-13 of the largest value for the tables, plus what the
+    Computed in float64, stored as `dtype`: float64 or float32. `progress` is told (pairs done, pairs in all). `out`
+    gives the arrays to fill. The error is that of the recursion plus 1e-13 of the largest value for the tables, plus what the
     rounding of an inner product to 1e-16 makes of a pair with z ≥ 1e-6.
     """
     kind = np.dtype(dtype)
@@ -203,7 +203,8 @@ class Assembly:
         shape = (x.size, y.size)
         u = np.matmul(_unit(X, x), _unit(Y, y).T, out=scratch.array("u", shape))
         near = scratch.indices(2, shape[0] * shape[1])
-        count, values = -1, {}
+        values: dict[Leaf, Floats] = {}
+        count = -1
         for number, (leaves, tables, left, right) in enumerate(self.stacks):
             tile = scratch.array(f"table {number}", (len(leaves), *shape))
             count = _table.look_up(u, tables, left[:, rows], right[:, columns], tile, near)

@@ -1,8 +1,8 @@
 """The base of every kernel: an immutable value that can be called, assembled, decomposed, added and multiplied.
 
 A *leaf* evaluates itself on pairs of inputs given by their norms and correlation; sums, products and scalings only
-combine the values of their leaves, so that one pass over the data serves them all. Kernels are frozen `Params`: equality,
-hash, pickle and the way from a TOML table come with that. Tables live in a module-level cache, never on the object.
+combine the values of their leaves, so that one pass over the data serves them all. Kernels are frozen `Params`:
+equality, hash, pickle and the way from a TOML table come with that. Tables live in a module-level cache, never on the object.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Kernel(Params):
 
         if isinstance(other, Kernel):
             return product.of(self, other)
-        return scaled.of(self, other) if isinstance(other, int | float | np.number) else NotImplemented
+        return scaled.of(self, float(other)) if isinstance(other, int | float | np.number) else NotImplemented
 
     __rmul__ = __mul__
 
@@ -148,7 +148,8 @@ class Leaf(Kernel):
         one, zeros = np.ones(1), np.zeros(t.size, dtype=np.int64)
         self.check(one, 1)
         # Of dimension 1 and norm 1 the first layer has x·y/d = u, as on the sphere of radius √d.
-        return self.evaluate([self], one, one, zeros, zeros, t, s, 1)[0]
+        values: Floats = self.evaluate([self], one, one, zeros, zeros, t, s, 1)[0]
+        return values
 
     def has_arb(self) -> bool:
         """Whether it can be evaluated to any precision."""

@@ -100,7 +100,7 @@ class Layered(Leaf):
         for begin in range(0, distinct.size, CHUNK):
             table = self._points(distinct[begin : begin + CHUNK], dim)
             columns = [_recursion.VARIANCE_IN, *([_recursion.TANGENT] if self.is_tangent() else [])]
-            wrong = ~np.isfinite(table[:, :, columns]).all(axis=2)
+            wrong = np.any(~np.isfinite(table[:, :, columns]), axis=2)
             if wrong.any():
                 layer = int(np.argmax(wrong.any(axis=0)))
                 norm = distinct[begin + int(np.argmax(wrong[:, layer]))]

@@ -2,8 +2,8 @@
 
 P_k has the parity of k, so μ_k sees only κ(u) ± κ(−u), and is 0 where this part is a polynomial of degree below k: a
 constant, c·u (ReLU of depth 2: odd k ≥ 3 vanish), 0. In v = u² the even part, and the odd part over u, are then
-polynomials; Newton's divided differences over 24 values of v vanish from one on. They are formed in balls of some
-hundred digits: a part that is not a polynomial shows a difference that is not 0, unless it lies below 10^−200.
+polynomials; Newton's divided differences over 24 values of v vanish from one on. They are formed in balls of 300
+digits: a part that is not a polynomial shows a difference that is not 0, unless it lies below 10^−200.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import itertools
 
 from flint import arb, ctx, fmpq
 
+from simlab.core.errors import SimlabError
 from simlab.kernels._sample import Profile, sample
 
 POINTS = 24
@@ -36,7 +37,7 @@ def _terms(values: list[arb], points: list[fmpq]) -> int | None:
     return terms if terms <= POINTS - SPARE else None
 
 
-def vanishing(profile: Profile, digits: int = 300) -> tuple[int | None, int | None]:
+def vanishing(profile: Profile, digits: int) -> tuple[int | None, int | None]:
     """(first even degree, first odd degree) from which on every μ_k of that parity is exactly 0; None: none is."""
     cosines = [fmpq(2 * i + 1, 2 * POINTS + 2) for i in range(POINTS)]
     _, kappa, scale = sample(profile, lambda: [arb(u) for u in cosines] + [arb(-u) for u in cosines], digits)
@@ -50,10 +51,23 @@ def vanishing(profile: Profile, digits: int = 300) -> tuple[int | None, int | No
     return None if even is None else 2 * even, None if odd is None else 2 * odd + 1
 
 
+def _vanishing(profile: Profile) -> tuple[int | None, int | None]:
+    """`vanishing` at 60 digits, which settles a part that is no polynomial; one that looks like it is looked at again.
+
+    A profile that is a series (tanh, softplus) cannot be had to 300 digits: there the first look stands.
+    """
+    first = vanishing(profile, 60)
+    if first == (None, None):
+        return first
+    try:
+        return vanishing(profile, 300)
+    except SimlabError:
+        return first
+
+
 def wanted(profile: Profile, max_degree: int, degree: int | None) -> list[bool]:
     """For k = 0 … max_degree whether μ_k may differ from 0; `degree` is that of κ where it is a polynomial."""
-    even, odd = vanishing(profile)
-    first = (even, odd)
+    first = _vanishing(profile)
     return [
         (degree is None or k <= degree) and ((bound := first[k & 1]) is None or k < bound)
         for k in range(max_degree + 1)

@@ -1,12 +1,13 @@
 """Gram matrices larger than memory: block by block into one HDF5 file, resumable after kill -9. DESIGN §5.
 
-The datasets are contiguous and allocated when the file is made; it is closed, and blocks are written at the datasets' offsets
-with plain writes. What is unfinished lies beside the result as ``K.h5.part`` with a journal ``K.h5.part.json`` of the blocks
-that are on the disk (fsync first, then the journal by rename); the finished file gets its name by a rename.
+The datasets are contiguous and allocated when the file is made; it is closed, and blocks are written at the datasets'
+offsets with plain writes. What is unfinished lies beside the result as ``K.h5.part`` with a journal ``K.h5.part.json`` of
+the blocks that are on the disk (fsync first, then the journal by rename); the finished file gets its name by a rename.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
@@ -62,7 +63,7 @@ class Task:
         """What must agree for a file to be gone on with."""
         digest = hashlib.sha256()
         for begin in range(0, self.X.shape[0], 4096):
-            digest.update(np.ascontiguousarray(self.X[begin : begin + 4096]))
+            digest.update(np.ascontiguousarray(self.X[begin : begin + 4096]).data)
         return {
             "kernels": {name: repr(kernel) for name, kernel in self.kernels.items()},
             "inputs": f"{self.X.shape} {self.X.dtype} {digest.hexdigest()}",
@@ -92,8 +93,8 @@ def gram_file(
 ) -> Path:
     """Write K(x_i, x_j) of each kernel as a dataset of its name, with at most `memory` bytes in use.
 
-    Called again after a kill with the same kernels, inputs and memory it goes on; `progress` is told (pairs done, in all, done by
-    an earlier call).
+    Called again after a kill with the same kernels, inputs and memory it goes on; `progress` is told (pairs done, in
+    all, done by an earlier call).
     """
     task = Task.of(kernels, X, dtype, memory)
     part, journal = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
@@ -198,16 +199,8 @@ def _fill(
                 continue
             shape = (rows.stop - rows.start, columns.stop - columns.start)
             values = [buffer[: sizes[number]].reshape(shape) for buffer in buffers]
-            # What a block computes in all, halves on the diagonal included, is scaled to its share of the file.
-            assembly.fill(
-                values,
-                rows,
-                columns,
-                threads,
-                lambda part, whole, at=finished, size=sizes[number]: progress(
-                    at + size * part // whole, sum(sizes), before
-                ),
-            )
+            share = functools.partial(_tell, progress, finished, sizes[number], sum(sizes), before)
+            assembly.fill(values, rows, columns, threads, share)
             for name, block in zip(task.kernels, values, strict=True):
                 _write(descriptor, part, state["offsets"][name], task, rows, columns, block)
             finished += sizes[number]
@@ -221,6 +214,13 @@ def _fill(
         raise WriteFailed(f"{part}: cannot write: {error.strerror or error}") from error
     finally:
         os.close(descriptor)
+
+
+def _tell(
+    progress: Callable[[int, int, int], None], at: int, size: int, total: int, before: int, done: int, whole: int
+) -> None:
+    """A block on the diagonal computes half of its entries: what it has done is scaled to its share of the file."""
+    progress(at + size * done // whole, total, before)
 
 
 def _write(

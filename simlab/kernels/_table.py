@@ -1,11 +1,11 @@
 """Depth for free: a kernel on a sphere is one function of the angle, tabulated once and looked up. MATH §3.
 
-Two tables, one for u ≥ 0 and one for u < 0, as κ has its own singularity at either end: with z = min(1−u, 1+u) each is a
-function of y = z^{1/4} ∈ [0, 1], in which the ReLU family is analytic at the end (a power series in √z = y²) and whose
+Two tables, one for u ≥ 0 and one for u < 0, as κ has its own singularity at either end: with z = min(1−u, 1+u) each is
+a function of y = z^{1/4} ∈ [0, 1], in which the ReLU family is analytic at the end (a power series in √z = y²) and whose
 uniform mesh is graded towards it (pieces of 1/N² in √z; a kernel of depth L varies on the scale √z ~ 1/L). Each of the
-N pieces a side holds a polynomial of degree 7 in the local coordinate ζ ∈ [−1, 1]: one cache line. It interpolates at the
-Chebyshev points and is checked at others: where N = 2048 still misses 1e-13 of the largest value there is no table, and the recursion is
-used (step of depth ≥ 4, whose singularity is z^{1/8}).
+N pieces a side holds a polynomial of degree 7 in the local coordinate ζ ∈ [−1, 1]: one cache line. It interpolates at
+the Chebyshev points and is checked at others: where N = 2048 still misses 1e-13 of the largest value there is no table,
+and the recursion is used (step of depth ≥ 4, whose singularity is z^{1/8}). 256 pieces do for ReLU at any depth.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CHECKS = np.concatenate([[-1.0, 1.0], np.cos(np.pi * np.arange(1, TERMS) / TERMS
 
 @functools.lru_cache(maxsize=128)
 def table(leaf: Leaf, dim: int, norm: float) -> Floats | None:
-    """(2N, 8): coefficients of ζ^0 … ζ^7 a piece, first for u ≥ 0, for inputs of this norm; None where 1e-13 cannot be had.
+    """(2N, 8): coefficients of ζ^0 … ζ^7 a piece, first for u ≥ 0, for inputs of this norm; None if 1e-13 is missed.
 
     `dim` is 1 for kernels that do not depend on it, so that they share a table.
     """
@@ -53,7 +53,8 @@ def _sample(leaf: Leaf, dim: int, norm: float, pieces: int, points: Floats) -> F
     z = np.minimum(y**4, 1.0).ravel()
     t, s = np.concatenate([z, 2.0 - z]), np.concatenate([2.0 - z, z])
     norms, zeros = np.array([norm]), np.zeros(t.size, dtype=np.int64)
-    return leaf.evaluate([leaf], norms, norms, zeros, zeros, t, s, dim)[0].reshape(2 * pieces, points.size)
+    values: Floats = leaf.evaluate([leaf], norms, norms, zeros, zeros, t, s, dim)[0]
+    return values.reshape(2 * pieces, points.size)
 
 
 def stack(tables: list[Floats]) -> Floats:

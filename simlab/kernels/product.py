@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from simlab.core.params import Room
-from simlab.kernels._kernel import Kernel, Leaf, leaves_of, made
 from simlab.kernels import sum as sums
+from simlab.kernels._kernel import Kernel, Leaf, leaves_of, made
 
 
 class Params(Kernel):

@@ -19,7 +19,8 @@ CODES = {np.dtype(text): code for code, text in IDX_TYPES.items()}
 
 
 def idx(array):
-    return bytes([0, 0, CODES[array.dtype], array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape) + array.tobytes()
+    head = bytes([0, 0, CODES[array.dtype], array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+    return head + array.tobytes()
 
 
 @settings(max_examples=60, deadline=None)

@@ -27,9 +27,34 @@ def sphere(n, d, radius=1.0, seed=0):
     return radius * X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("leaf", [nngp(2), ntk(2), ntk(3), ntk(11), nngp(100), ntk(100), ntk(1000), nngp(3, "step"),
-                                  residual(20), laplace(3.0), gaussian(1.0), ntk(4, "erf"), ntk(3, weight_std=1.5, bias_std=0.3),
-                                  ntk(3, activations.get("leaky_relu", slope=-0.4))], ids=repr)  # fmt: skip
+TABLED = [
+    nngp(2),
+    ntk(2),
+    ntk(3),
+    ntk(11),
+    nngp(100),
+    ntk(100),
+    ntk(1000),
+    nngp(3, "step"),
+    residual(20),
+    laplace(3.0),
+    gaussian(1.0),
+    ntk(4, "erf"),
+    ntk(3, weight_std=1.5, bias_std=0.3),
+    ntk(3, activations.get("leaky_relu", slope=-0.4)),
+]
+SEVERAL = [
+    ntk(3),
+    nngp(4, "abs"),
+    ntk(3, "erf", 1.3, 0.2),
+    nngp(3, "step"),
+    laplace(1.0),
+    ntk(2) + gaussian(0.5) * nngp(3),
+    residual(4),
+]
+
+
+@pytest.mark.parametrize("leaf", TABLED, ids=repr)
 def test_tables_keep_to_1e13(leaf):
     """Against the recursion at cosines that are no node and no check of the table."""
     coefficients = _table.table(leaf, 1, 1.0)
@@ -50,11 +75,7 @@ def test_no_table_where_1e13_cannot_be_had():
     assert nngp(5, "step").gram(X) == pytest.approx(by_recursion(nngp(5, "step"), X, X), abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    "kernel",
-    [ntk(3), nngp(4, "abs"), ntk(3, "erf", 1.3, 0.2), nngp(3, "step"), laplace(1.0), ntk(2) + gaussian(0.5) * nngp(3), residual(4)],
-    ids=repr,
-)  # fmt: skip
+@pytest.mark.parametrize("kernel", SEVERAL, ids=repr)
 @pytest.mark.parametrize("norms", ["sphere", "any"])
 def test_gram_against_the_recursion_of_each_pair(kernel, norms, monkeypatch):
     monkeypatch.setattr(_gram, "TILE", 32)
@@ -105,7 +126,8 @@ def test_homogeneous_kernels_scale_with_the_norms():
 
 def test_progress_and_empty_and_single_inputs():
     told = []
-    gram([ntk(2)], np.random.default_rng(0).standard_normal((1000, 3)), progress=lambda done, total: told.append((done, total)))
+    X = np.random.default_rng(0).standard_normal((1000, 3))
+    gram([ntk(2)], X, progress=lambda done, total: told.append((done, total)))
     assert told[-1][0] == told[-1][1]
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert ntk(2).gram(np.zeros((0, 3))).shape == (0, 0)

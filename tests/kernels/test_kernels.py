@@ -101,7 +101,7 @@ def test_depth_two_relu_by_its_formula():
 
 @pytest.mark.parametrize(("depth", "bias"), [(2, 0.0), (4, 0.3)])
 def test_tanh_net_by_gauss_hermite(depth, bias):
-    """The general recursion with Gauss–Hermite quadrature in NumPy, which is exact enough for tanh at small variance."""
+    """The general recursion with Gauss–Hermite quadrature in NumPy, exact enough for tanh at a small variance."""
     nodes, weights = hermegauss(120)
     weights = weights / weights.sum()
     slope = lambda z: 1 - np.tanh(z) ** 2  # noqa: E731
