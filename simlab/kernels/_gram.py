@@ -1,10 +1,10 @@
 """Gram matrices of several kernels in one pass over tiles of the data. MATH §3, DESIGN §5.
 
 A tile: inner products of unit vectors (BLAS, one thread), then for each leaf kernel one table look-up a pair, or the
-recursion where there is no table; pairs nearer than z = 1e-6 (duplicates, antipodes, the diagonal) are then recomputed
-from the difference of their vectors by the recursion. Only tiles on and below the diagonal are computed, the others are
-their mirrors. Tiles are shared out over Python threads (compiled code and BLAS release the GIL); a number depends on the
-data alone, not on the threads.
+recursion where there is no table; pairs nearer than z = 1e-6 (duplicates, antipodes, the diagonal) are then
+recomputed from the difference of their vectors by the recursion. Only tiles on and below the diagonal are computed,
+the others are their mirrors. Tiles are shared out over Python threads (compiled code and BLAS release the GIL); a
+number depends on the data alone, not on the threads.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def gram(
     """K(x_i, y_j) : (n, m) of each kernel, with Y = X (and K symmetric to the bit) where none is given.
 
     Computed in float64, stored as `dtype`: float64 or float32. `progress` is told (pairs done, pairs in all). `out`
-    gives the arrays to fill. The error is that of the recursion plus 1e-13 of the largest value for the tables, plus what the
-    rounding of an inner product to 1e-16 makes of a pair with z ≥ 1e-6.
+    gives the arrays to fill. The error is that of the recursion plus 1e-13 of the largest value for the tables, plus
+    what the rounding of an inner product to 1e-16 makes of a pair with z ≥ 1e-6.
     """
     kind = np.dtype(dtype)
     if kind not in (np.dtype(np.float64), np.dtype(np.float32)):

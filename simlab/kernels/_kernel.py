@@ -2,7 +2,8 @@
 
 A *leaf* evaluates itself on pairs of inputs given by their norms and correlation; sums, products and scalings only
 combine the values of their leaves, so that one pass over the data serves them all. Kernels are frozen `Params`:
-equality, hash, pickle and the way from a TOML table come with that. Tables live in a module-level cache, never on the object.
+equality, hash, pickle and the way from a TOML table come with that. Tables live in a module-level cache, never on the
+object.
 """
 
 from __future__ import annotations

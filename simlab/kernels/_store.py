@@ -1,8 +1,9 @@
 """Gram matrices larger than memory: block by block into one HDF5 file, resumable after kill -9. DESIGN §5.
 
 The datasets are contiguous and allocated when the file is made; it is closed, and blocks are written at the datasets'
-offsets with plain writes. What is unfinished lies beside the result as ``K.h5.part`` with a journal ``K.h5.part.json`` of
-the blocks that are on the disk (fsync first, then the journal by rename); the finished file gets its name by a rename.
+offsets with plain writes. What is unfinished lies beside the result as ``K.h5.part`` with a journal
+``K.h5.part.json`` of the blocks that are on the disk (fsync first, then the journal by rename); the finished file
+gets its name by a rename.
 """
 
 from __future__ import annotations

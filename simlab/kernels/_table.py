@@ -1,11 +1,12 @@
 """Depth for free: a kernel on a sphere is one function of the angle, tabulated once and looked up. MATH §3.
 
-Two tables, one for u ≥ 0 and one for u < 0, as κ has its own singularity at either end: with z = min(1−u, 1+u) each is
-a function of y = z^{1/4} ∈ [0, 1], in which the ReLU family is analytic at the end (a power series in √z = y²) and whose
-uniform mesh is graded towards it (pieces of 1/N² in √z; a kernel of depth L varies on the scale √z ~ 1/L). Each of the
-N pieces a side holds a polynomial of degree 7 in the local coordinate ζ ∈ [−1, 1]: one cache line. It interpolates at
-the Chebyshev points and is checked at others: where N = 2048 still misses 1e-13 of the largest value there is no table,
-and the recursion is used (step of depth ≥ 4, whose singularity is z^{1/8}). 256 pieces do for ReLU at any depth.
+Two tables, one for u ≥ 0 and one for u < 0, as κ has its own singularity at either end: with z = min(1−u, 1+u) each
+is a function of y = z^{1/4} ∈ [0, 1], in which the ReLU family is analytic at the end (a power series in √z = y²) and
+whose uniform mesh is graded towards it (pieces of 1/N² in √z; a kernel of depth L varies on the scale √z ~ 1/L). Each
+of the N pieces a side holds a polynomial of degree 7 in the local coordinate ζ ∈ [−1, 1]: one cache line. It
+interpolates at the Chebyshev points and is checked at others: where N = 2048 still misses 1e-13 of the largest value
+there is no table, and the recursion is used (step of depth ≥ 4, whose singularity is z^{1/8}). 256 pieces do for ReLU
+at any depth.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""K^L, the covariance of an infinitely wide random net of depth L, its random-feature kernel. [S0 §2, S1 §4], MATH §3."""
+"""K^L, the covariance of an infinitely wide random net of depth L: random features. [S0 §2, S1 §4], MATH §3."""
 
 from __future__ import annotations
 
