@@ -9,11 +9,12 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from simlab.core.errors import BadInput
+from simlab.core.errors import BadInput, SimlabError
 from simlab.lab.spec import Spec, differences, read_tables, resolve
 from simlab.record import atomic
 from simlab.record.atomic import committing, fsync_directory
 from simlab.record.index import Index
+from simlab.record.reader import Results
 
 HEAD = "# Resolved by simlab; the run's segments belong to this text. sha256 {hash}\n"
 OWN = ("spec.toml", "segments", "results.h5", "figure.png", ".lock", ".collate")
@@ -111,6 +112,15 @@ class RunDirectory:
             return True
         except OSError:  # a directory that cannot be written is not being written
             return False
+
+    def is_collated(self, spec: Spec) -> bool:
+        """Whether results.h5 belongs to this spec and is younger than every segment."""
+        try:
+            made = self.results.stat().st_mtime_ns
+            hash_ = Results(self.results).attrs["spec_hash"]
+        except (OSError, SimlabError, KeyError):
+            return False
+        return bool(hash_ == spec.hash) and all(path.stat().st_mtime_ns < made for path in Index.files(self.segments))
 
     def begin(self, spec: Spec, overwrite: bool) -> None:
         """Make the directory ready (the lock is held): old results gone if asked, the spec in place."""

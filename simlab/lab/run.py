@@ -86,11 +86,13 @@ def run_spec(
         if order == "shuffled":
             random.Random(spec.seed).shuffle(points)
         points.sort(key=lambda point: point not in index.checkpoints)
-        pool = Pool(run, spec, index, workers or default_workers(spec), commit_seconds, points, progress)
-        try:
-            failed = pool.work()
-        finally:
-            run.tidy()
+        failed: dict[int, str] = {}
+        if points or not run.is_collated(spec):  # a worker takes a second or two to start
+            pool = Pool(run, spec, index, workers or default_workers(spec), commit_seconds, points, progress)
+            try:
+                failed = pool.work()
+            finally:
+                run.tidy()
         then(run.results)
     return Outcome(run.results, spec.sweep.points, failed)
 

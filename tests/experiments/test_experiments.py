@@ -45,7 +45,7 @@ def test_records_what_it_declares(kind: str, tables: dict[str, Any]) -> None:
     assert set(columns) == set(outputs)
     trajectories = {name for name, output in outputs.items() if output.is_trajectory}
     assert not trajectories or {"step", "time"} <= trajectories
-    assert len({len(columns[name]) for name in trajectories}) == 1
+    assert len({len(columns[name]) for name in trajectories}) <= 1
     for output in outputs.values():
         assert output.description
     flops, nbytes = spec.experiment.cost(spec.params(0))
@@ -62,7 +62,9 @@ def test_state_through_a_file_and_a_fast_clock_change_no_bit(
     ticks = iter(range(0, 10**9, 1))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
     pieces = compute(example(tables), tmp_path)
-    assert len(list(tmp_path.iterdir())) > 5
+    outputs = example(tables).experiment.outputs(example(tables).params(0))
+    # One without a trajectory may do its work in one go.
+    assert len(list(tmp_path.iterdir())) > (5 if any(output.is_trajectory for output in outputs.values()) else 0)
     assert {n: v.tobytes() for n, v in whole.items()} == {n: v.tobytes() for n, v in pieces.items()}
 
 

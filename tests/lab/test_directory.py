@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from filelock import FileLock
 
 from simlab.lab.directory import RunDirectory
+from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from simlab.record.segments import Checkpoint
 from simlab.record.writer import Writer
@@ -197,3 +199,25 @@ def test_a_directory_that_cannot_be_made_is_one_line(
     assert done.returncode == 2
     assert "cannot be used as a run directory" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_results_are_collated_again_only_when_they_must_be(tmp_path: Path) -> None:
+    """Finished and younger than its segments: kept. Gone, older, or of another spec: written again."""
+    spec = resolve(small_tables())
+    run = RunDirectory(tmp_path / "run")
+    run_spec(spec, run.path, workers=1)
+    assert run.is_collated(spec)
+    first = run.results.stat()
+    run_spec(spec, run.path, workers=1)
+    assert run.results.stat().st_mtime_ns == first.st_mtime_ns
+    other = small_tables()
+    other["experiment"]["seed"] = 12345
+    assert not run.is_collated(resolve(other))
+    os.utime(next(run.segments.glob("*.h5")))
+    assert not run.is_collated(spec)
+    run_spec(spec, run.path, workers=1)
+    assert run.is_collated(spec)
+    run.results.write_bytes(b"rubbish")
+    assert not run.is_collated(spec)
+    run.results.unlink()
+    assert not run.is_collated(spec)
