@@ -139,7 +139,7 @@ class Assembly:
         for group in tabled.values():
             leaves = [leaf for leaf, _ in group]
             factors = [np.stack([_factor(leaf, norms) for leaf in leaves]) for norms in (x, y)]
-            stacks.append((leaves, _table.stack([c for _, c in group]), factors[0], factors[1]))
+            stacks.append((leaves, np.stack([c for _, c in group]), factors[0], factors[1]))
         return cls(list(kernels), X, Y, x, y, symmetric, stacks, list(families.values()))
 
     def fill(
@@ -213,7 +213,8 @@ class Assembly:
             count = _table.find_near(u, near)
         i, j = near[0, :count], near[1, :count]
         t_near, s_near = correlations(X, Y, i, j)
-        for leaves, *_ in self.stacks:
+        # Away from the diagonal mostly none: a compiled function with functions as arguments takes 0.2 ms to be called.
+        for leaves, *_ in self.stacks if count else ():
             for family in _by_family(leaves):
                 exact = family[0].evaluate(family, x, y, i, j, t_near, s_near, dim)
                 for leaf, numbers in zip(family, exact, strict=True):
@@ -297,12 +298,12 @@ def _place(tile: Floats, K: NDArray[Any], rows: slice, columns: slice, mirrored:
 
 @jit
 def _copy_transposed(tile: Floats, K: NDArray[Any]) -> None:
-    """In blocks of 32: a plain transposed copy misses the cache at every entry (3 x slower)."""
+    """In blocks of 8, a cache line: 1.3 ns an entry into main memory, where the plain copy of `tile` takes 1.1."""
     n, m = tile.shape
-    for j0 in range(0, m, 32):
-        for i0 in range(0, n, 32):
-            for j in range(j0, min(j0 + 32, m)):
-                for i in range(i0, min(i0 + 32, n)):
+    for j0 in range(0, m, 8):
+        for i0 in range(0, n, 8):
+            for i in range(i0, min(i0 + 8, n)):
+                for j in range(j0, min(j0 + 8, m)):
                     K[j, i] = tile[i, j]
 
 
