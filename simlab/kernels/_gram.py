@@ -26,6 +26,7 @@ from simlab.core.jit import jit
 from simlab.kernels import _table
 from simlab.kernels._kernel import Floats, Kernel, Leaf, leaves_of
 from simlab.kernels._pairs import correlations, row_norms
+from simlab.kernels._stack import Stack, table_for
 
 TILE = 384
 SPHERE = 1e-13
@@ -66,12 +67,15 @@ def gram(
 def diagonal(kernel: Kernel, X: ArrayLike) -> Floats:
     """K(x_i, x_i) : (n,)"""
     data = inputs(X, "X")
-    norms, dim = norms_of(data), data.shape[1]
-    index, t, s = np.arange(norms.size), np.zeros(norms.size), np.full(norms.size, 2.0)
-    values = {}
-    for leaf in kernel.leaves():
-        leaf.check(norms, dim)
-        values[leaf] = leaf.evaluate([leaf], norms, norms, index, index, t, s, dim)[0]
+    assembly, dim = Assembly.of([kernel], data, data, True), data.shape[1]
+    index = np.arange(data.shape[0])
+    t, s = np.zeros(index.size), np.full(index.size, 2.0)
+    values: dict[Leaf, Floats] = {}
+    for stack in assembly.stacks:
+        values |= dict(zip(stack.leaves, stack.exact(index, index, t, s, dim), strict=True))
+    for family in assembly.families:
+        found = family[0].evaluate(family, assembly.x, assembly.x, index, index, t, s, dim)
+        values |= dict(zip(family, found, strict=True))
     result: Floats = kernel.combine(values)
     return result
 
@@ -117,7 +121,7 @@ class Assembly:
     x: Floats
     y: Floats
     symmetric: bool
-    stacks: list[tuple[list[Leaf], Floats, Floats, Floats]]  # leaves, tables, factors of rows and of columns
+    stacks: list[Stack]
     families: list[list[Leaf]]  # evaluated by the recursion
 
     @classmethod
@@ -130,16 +134,12 @@ class Assembly:
         families: dict[Any, list[Leaf]] = {}
         for leaf in leaves_of(kernels):
             leaf.check(every, X.shape[1])
-            coefficients = _table_for(leaf, X.shape[1], radius)
+            coefficients = table_for(leaf, X.shape[1], radius)
             if coefficients is None:
                 families.setdefault(leaf.family(), []).append(leaf)
             else:
                 tabled.setdefault(coefficients.shape[0], []).append((leaf, coefficients))
-        stacks = []
-        for group in tabled.values():
-            leaves = [leaf for leaf, _ in group]
-            factors = [np.stack([_factor(leaf, norms) for leaf in leaves]) for norms in (x, y)]
-            stacks.append((leaves, np.stack([c for _, c in group]), factors[0], factors[1]))
+        stacks = [Stack.of(group, x, y, radius) for group in tabled.values()]
         return cls(list(kernels), X, Y, x, y, symmetric, stacks, list(families.values()))
 
     def fill(
@@ -205,20 +205,19 @@ class Assembly:
         near = scratch.indices(2, shape[0] * shape[1])
         values: dict[Leaf, Floats] = {}
         count = -1
-        for number, (leaves, tables, left, right) in enumerate(self.stacks):
-            tile = scratch.array(f"table {number}", (len(leaves), *shape))
-            count = _table.look_up(u, tables, left[:, rows], right[:, columns], tile, near)
-            values |= dict(zip(leaves, tile, strict=True))
+        for number, stack in enumerate(self.stacks):
+            tile = scratch.array(f"table {number}", (len(stack.leaves), *shape))
+            count = _table.look_up(u, stack.tables, stack.left[:, rows], stack.right[:, columns], tile, near)
+            values |= dict(zip(stack.leaves, tile, strict=True))
         if count < 0:
             count = _table.find_near(u, near)
         i, j = near[0, :count], near[1, :count]
         t_near, s_near = correlations(X, Y, i, j)
         # Away from the diagonal mostly none: a compiled function with functions as arguments takes 0.2 ms to be called.
-        for leaves, *_ in self.stacks if count else ():
-            for family in _by_family(leaves):
-                exact = family[0].evaluate(family, x, y, i, j, t_near, s_near, dim)
-                for leaf, numbers in zip(family, exact, strict=True):
-                    values[leaf][i, j] = numbers
+        for stack in self.stacks if count else ():
+            exact = stack.exact(i + rows.start, j + columns.start, t_near, s_near, dim)
+            for leaf, numbers in zip(stack.leaves, exact, strict=True):
+                values[leaf][i, j] = numbers
         if self.families:
             t, s = 1.0 - u, 1.0 + u
             t[i, j], s[i, j] = t_near, s_near
@@ -253,26 +252,6 @@ def _common(norms: Floats) -> float | None:
     if norms.size == 0 or norms.min() <= 0.0 or norms.max() - norms.min() > 0.5 * SPHERE * norms.max():
         return None
     return float(f"{np.median(norms):.14g}")
-
-
-def _table_for(leaf: Leaf, dim: int, radius: float | None) -> Floats | None:
-    norm = 1.0 if leaf.homogeneity() is not None else radius
-    return None if norm is None else _table.table(leaf, dim if leaf.depends_on_dim() else 1, norm)
-
-
-def _factor(leaf: Leaf, norms: Floats) -> Floats:
-    """What a tabled kernel is multiplied by for an input of this norm; 0 for the zero vector."""
-    h = leaf.homogeneity()
-    if h is None:
-        return np.ones(norms.size)
-    return norms.copy() if h == 1 else np.sign(norms)
-
-
-def _by_family(leaves: Sequence[Leaf]) -> list[list[Leaf]]:
-    families: dict[Any, list[Leaf]] = {}
-    for leaf in leaves:
-        families.setdefault(leaf.family(), []).append(leaf)
-    return list(families.values())
 
 
 def _unit(X: Floats, norms: Floats) -> Floats:
