@@ -38,7 +38,7 @@ activation = "step"
 "experiment.dim" = {dims}
 """
 QUICK = _SPEC.format(degree=200, depths=[2, 3, 4], dims=[3, 10])
-FULL = _SPEC.format(degree=500, depths=[2, 3, 4, 5], dims=[3, 5, 10])
+FULL = _SPEC.format(degree=1000, depths=[2, 3, 4, 5], dims=[3, 5, 10])
 CONTROL = ("kernel.activation=relu",)
 
 

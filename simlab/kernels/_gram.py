@@ -24,7 +24,7 @@ from threadpoolctl import ThreadpoolController
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.kernels import _table
-from simlab.kernels._kernel import Floats, Kernel, Leaf, leaves_of
+from simlab.kernels._kernel import Floats, Kernel, Leaf, Pairs, leaves_of
 from simlab.kernels._pairs import correlations, row_norms
 from simlab.kernels._stack import Stack, table_for
 
@@ -74,7 +74,7 @@ def diagonal(kernel: Kernel, X: ArrayLike) -> Floats:
     for stack in assembly.stacks:
         values |= dict(zip(stack.leaves, stack.exact(index, index, t, s, dim), strict=True))
     for family in assembly.families:
-        found = family[0].evaluate(family, assembly.x, assembly.x, index, index, t, s, dim)
+        found = family[0].evaluate(family, Pairs(assembly.x, assembly.x, index, index, t, s, dim))
         values |= dict(zip(family, found, strict=True))
     result: Floats = kernel.combine(values)
     return result
@@ -222,8 +222,9 @@ class Assembly:
             t, s = 1.0 - u, 1.0 + u
             t[i, j], s[i, j] = t_near, s_near
             every_row, every_column = (np.ascontiguousarray(index.ravel()) for index in np.indices(shape))
+            pairs = Pairs(x, y, every_row, every_column, t.ravel(), s.ravel(), dim)
             for family in self.families:
-                tile = family[0].evaluate(family, x, y, every_row, every_column, t.ravel(), s.ravel(), dim)
+                tile = family[0].evaluate(family, pairs)
                 values |= {leaf: row.reshape(shape) for leaf, row in zip(family, tile, strict=True)}
         return values
 

@@ -9,6 +9,7 @@ object.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -24,6 +25,25 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of inputs of R^dim: norms x[rows] and y[columns], correlation 1 − t = s − 1 of each."""
+
+    x: Floats
+    y: Floats
+    rows: Integers
+    columns: Integers
+    t: Floats
+    s: Floats
+    dim: int
+
+    @classmethod
+    def on_sphere(cls, norm: float, t: Floats, s: Floats, dim: int) -> Pairs:
+        """All of one norm."""
+        norms, zeros = np.array([norm]), np.zeros(t.size, dtype=np.int64)
+        return cls(norms, norms, zeros, zeros, t, s, dim)
 
 
 class Kernel(Params):
@@ -132,24 +152,14 @@ class Leaf(Kernel):
         return self
 
     @staticmethod
-    def evaluate(
-        leaves: Sequence[Any],
-        x: Floats,
-        y: Floats,
-        rows: Integers,
-        columns: Integers,
-        t: Floats,
-        s: Floats,
-        dim: int,
-    ) -> Floats:
-        """(leaves, pairs): values on the pairs of inputs of norms x[rows], y[columns] and correlation 1 − t = s − 1."""
+    def evaluate(leaves: Sequence[Any], pairs: Pairs) -> Floats:
+        """(leaves, pairs): the values of each on these pairs of inputs."""
         raise NotImplementedError
 
     def profile_leaf(self, t: Floats, s: Floats) -> Floats:
-        one, zeros = np.ones(1), np.zeros(t.size, dtype=np.int64)
-        self.check(one, 1)
+        self.check(np.ones(1), 1)
         # Of dimension 1 and norm 1 the first layer has x·y/d = u, as on the sphere of radius √d.
-        values: Floats = self.evaluate([self], one, one, zeros, zeros, t, s, 1)[0]
+        values: Floats = self.evaluate([self], Pairs.on_sphere(1.0, t, s, 1))[0]
         return values
 
     def has_arb(self) -> bool:

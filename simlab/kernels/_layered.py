@@ -19,7 +19,7 @@ from simlab.core.errors import SimlabError
 from simlab.core.params import Params, Room, kind_of, module_of
 from simlab.kernels import _recursion
 from simlab.kernels._endpoints import Endpoints
-from simlab.kernels._kernel import Floats, Integers, Leaf
+from simlab.kernels._kernel import Floats, Leaf, Pairs
 
 CHUNK = 1024
 
@@ -58,26 +58,18 @@ class Layered(Leaf):
         return ("layered", self.activation, self.weight_std, self.bias_std, self.branch_scale())
 
     @staticmethod
-    def evaluate(
-        leaves: Sequence[Any],
-        x: Floats,
-        y: Floats,
-        rows: Integers,
-        columns: Integers,
-        t: Floats,
-        s: Floats,
-        dim: int,
-    ) -> Floats:
+    def evaluate(leaves: Sequence[Any], pairs: Pairs) -> Floats:
         order = sorted(range(len(leaves)), key=lambda i: leaves[i].depth)
         first: Layered = leaves[order[-1]]
         depths = np.array([leaves[i].depth for i in order], dtype=np.int64)
         tangents = np.array([leaves[i].is_tangent() for i in order])
         _, _, _, dual = activations.compiled(first.activation)
-        a, c = module_of(first.activation).numbers(first.activation), first.constants(dim)
-        X = first._points(x, dim)
-        Y = X if y is x else first._points(y, dim)
-        out = np.empty((len(leaves), t.size))
-        _recursion.pairs(dual, a, c, x, y, X, Y, rows, columns, t, s, depths, tangents, out)
+        a, c = module_of(first.activation).numbers(first.activation), first.constants(pairs.dim)
+        x, y, out = pairs.x, pairs.y, np.empty((len(leaves), pairs.t.size))
+        X = first._points(x, pairs.dim)
+        Y = X if y is x else first._points(y, pairs.dim)
+        indices, correlation = (pairs.rows, pairs.columns), (pairs.t, pairs.s)
+        _recursion.pairs(dual, a, c, x, y, X, Y, *indices, *correlation, depths, tangents, out)
         return out[np.argsort(order)]
 
     def constants(self, dim: int) -> Floats:

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from simlab.core.jit import jit
 from simlab.kernels import _endpoints
-from simlab.kernels._kernel import Floats, Integers, Leaf
+from simlab.kernels._kernel import Floats, Integers, Leaf, Pairs
 
 
 @jit
@@ -43,19 +43,10 @@ class Radial(Leaf):
         raise NotImplementedError
 
     @staticmethod
-    def evaluate(
-        leaves: Sequence[Any],
-        x: Floats,
-        y: Floats,
-        rows: Integers,
-        columns: Integers,
-        t: Floats,
-        s: Floats,
-        dim: int,
-    ) -> Floats:
-        out = np.empty((len(leaves), t.size))
+    def evaluate(leaves: Sequence[Any], pairs: Pairs) -> Floats:
+        out = np.empty((len(leaves), pairs.t.size))
         for leaf, row in zip(leaves, out, strict=True):
-            _values(leaf.c, leaf.power(), x, y, rows, columns, t, row)
+            _values(leaf.c, leaf.power(), pairs.x, pairs.y, pairs.rows, pairs.columns, pairs.t, row)
         return out
 
     def profile_arb(self, us: list[arb]) -> list[arb]:

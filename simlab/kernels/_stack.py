@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from simlab.kernels import _table
-from simlab.kernels._kernel import Floats, Integers, Leaf
+from simlab.kernels._kernel import Floats, Integers, Leaf, Pairs
 
 
 @dataclass
@@ -37,11 +37,11 @@ class Stack:
         index = np.zeros(t.size, dtype=np.int64)
         index[apart] = 1 + np.arange(apart.size)
         t, s = np.concatenate([[0.0], t[apart]]), np.concatenate([[2.0], s[apart]])
-        zeros = np.zeros(t.size, dtype=np.int64)
         values = np.empty((len(self.leaves), t.size))
         for family in by_family(self.leaves):
-            norm = np.array([norm_of(family[0], self.radius)])
-            found = family[0].evaluate(family, norm, norm, zeros, zeros, t, s, dim)
+            norm = norm_of(family[0], self.radius)
+            assert norm is not None  # else there would be no table
+            found = family[0].evaluate(family, Pairs.on_sphere(norm, t, s, dim))
             for leaf, row in zip(family, found, strict=True):
                 values[self.leaves.index(leaf)] = row
         return np.asarray(values[:, index] * (self.left[:, rows] * self.right[:, columns]))

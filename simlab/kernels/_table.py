@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.jit import jit
-from simlab.kernels._kernel import Floats, Leaf
+from simlab.kernels._kernel import Floats, Leaf, Pairs
 
 TERMS = 8
 OCTAVES = 20
@@ -60,8 +60,7 @@ def _sample(leaf: Leaf, dim: int, norm: float, bits: int, points: Floats) -> Flo
     z = np.concatenate([np.ldexp(first, -e) for e in range(OCTAVES, 0, -1)]).ravel()
     z = np.minimum(z, 1.0)
     t, s = np.concatenate([z, 2.0 - z]), np.concatenate([2.0 - z, z])
-    norms, zeros = np.array([norm]), np.zeros(t.size, dtype=np.int64)
-    values: Floats = leaf.evaluate([leaf], norms, norms, zeros, zeros, t, s, dim)[0]
+    values: Floats = leaf.evaluate([leaf], Pairs.on_sphere(norm, t, s, dim))[0]
     return values.reshape(-1, points.size)
 
 

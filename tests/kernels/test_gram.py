@@ -8,6 +8,7 @@ import pytest
 from simlab import activations
 from simlab.core.errors import BadInput
 from simlab.kernels import _gram, _table, gaussian, gram, laplace, nngp, ntk, residual
+from simlab.kernels._kernel import Pairs
 from simlab.kernels._pairs import correlations, row_norms
 from simlab.kernels.laplace import Params as Laplace
 
@@ -19,7 +20,7 @@ def by_recursion(kernel, X, Y):
     x, y = row_norms(X), row_norms(Y)
     values = {}
     for leaf in kernel.leaves():
-        values[leaf] = leaf.evaluate([leaf], x, y, rows, columns, t, s, X.shape[1])[0]
+        values[leaf] = leaf.evaluate([leaf], Pairs(x, y, rows, columns, t, s, X.shape[1]))[0]
     return kernel.combine(values).reshape(len(X), len(Y))
 
 
@@ -77,8 +78,8 @@ class Kinked(Laplace):
     """A kernel with a kink between the ends, which no polynomial fits."""
 
     @staticmethod
-    def evaluate(leaves, x, y, rows, columns, t, s, dim):
-        return Laplace.evaluate(leaves, x, y, rows, columns, t, s, dim) + np.abs(t - 0.7)
+    def evaluate(leaves, pairs):
+        return Laplace.evaluate(leaves, pairs) + np.abs(pairs.t - 0.7)
 
 
 def test_no_table_where_1e13_cannot_be_had():
