@@ -91,7 +91,7 @@ def _show_kind(module: Any, example: dict[str, Any], as_json: bool) -> None:
     fields = []
     for name, field in module.Params.model_fields.items():
         kind = f"a kind of {rooms[name]}" if name in rooms else _type_name(field.annotation)
-        limits = [_limit(mark) for mark in field.metadata if name not in rooms]
+        limits = [text for mark in field.metadata if name not in rooms and (text := _limit(mark))]
         default = "required" if field.is_required() else _default(field.get_default(call_default_factory=True))
         text = field.description or ""
         fields.append({"field": name, "type": kind, "allowed": limits, "default": default, "description": text})
@@ -109,9 +109,9 @@ def _show_kind(module: Any, example: dict[str, Any], as_json: bool) -> None:
 
 
 def _limit(mark: Any) -> str:
-    """``≥ 1`` for a bound, its own words for anything else."""
+    """``≥ 1`` for a bound, nothing for what is no bound."""
     signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "min_length": "length ≥", "max_length": "length ≤"}
-    return next((f"{sign} {getattr(mark, name)}" for name, sign in signs.items() if hasattr(mark, name)), str(mark))
+    return next((f"{sign} {getattr(mark, name)}" for name, sign in signs.items() if hasattr(mark, name)), "")
 
 
 def _type_name(annotation: Any) -> str:
@@ -121,7 +121,9 @@ def _type_name(annotation: Any) -> str:
 def _default(value: Any) -> str:
     from simlab.core.params import Params, kind_of
 
-    if isinstance(value, tuple) and all(isinstance(item, Params) for item in value):
+    if isinstance(value, Params):
+        return f"default {kind_of(value)!r}"
+    if isinstance(value, tuple) and value and all(isinstance(item, Params) for item in value):
         return f"default {[kind_of(item) for item in value]}"
     return f"default {value!r}"
 

@@ -9,6 +9,7 @@ import pytest
 
 from simlab import figures
 from simlab.core.errors import BadInput
+from simlab.core.params import module_of
 from simlab.lab.results import merged_outputs
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
@@ -29,12 +30,34 @@ def test_trajectories_of_any_sweep(tmp_path: Path, sweep: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize(
+    "sweep", [{}, {"kernel.depth": [2, 3]}, {"kernel.activation": ["relu", "step"], "kernel.depth": [2, 3]}]
+)
+def test_eigenvalues_of_any_sweep(tmp_path: Path, sweep: dict[str, Any]) -> None:
+    tables: dict[str, Any] = {
+        "experiment": {"kind": "spectrum", "dim": 4, "max_degree": 20, "seed": 1},
+        "kernel": {"kind": "nngp", "depth": 2},
+    }
+    if "kernel.depth" in sweep:
+        del tables["kernel"]["depth"]
+    spec = resolve(tables | ({"sweep": sweep} if sweep else {}))
+    chosen = figures.choose({"kind": "eigenvalues", "title": "A title"}, merged_outputs(spec))
+    results = Results(run_spec(spec, tmp_path / "run").results)
+    figure = module_of(chosen).draw(chosen, results)
+    assert len(figure.axes) == len(sweep.get("kernel.activation", [0]))
+    drawn = [line.get_xdata() for line in figure.axes[0].lines if line.get_linestyle() == "None"]
+    # Depth 2 has no odd degree above 1, and exact zeros are not drawn.
+    assert max(drawn[1].tolist()) == 1
+    assert figures.save(chosen, results, tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
     ("table", "says"),
     [
         ({"kind": "trajectories", "y": ["step_size"]}, "'step_size' is not a trajectory"),
         ({"kind": "trajectories", "y": []}, r"figure\.y = \[\]"),
         ({"kind": "trajectories", "y": ["train_loss"], "x": "epoch"}, r"figure\.x = 'epoch'"),
         ({"y": ["train_loss"]}, r"figure\.kind: missing"),
+        ({"kind": "eigenvalues"}, "does not record log10_eigenvalue"),
     ],
 )
 def test_bad_figures_are_named(table: dict[str, Any], says: str) -> None:
