@@ -112,3 +112,14 @@ def test_bad_input_is_one_line(simlab: Call, tmp_path: Path, arguments: tuple[st
 )
 def test_sizes(text: str, size: int) -> None:
     assert Size().convert(text, None, None) == size
+
+
+def test_bench_lists_and_runs_those_of_the_checkout(simlab: Call) -> None:
+    listed = simlab("bench", "--json")
+    assert listed.returncode == 0, listed.stderr
+    assert set(json.loads(listed.stdout)) >= {"engine", "kernels"}
+    assert "--rounds" in simlab("bench", "kernels", "--", "--help").stdout
+    wrong = simlab("bench", "kernel")
+    assert wrong.returncode == 2
+    assert 'did you mean "kernels"' in wrong.stderr
+    assert simlab("bench", "kernels", "gram", "--rounds", "0").returncode == 2
