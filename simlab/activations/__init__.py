@@ -31,7 +31,6 @@ A kind imports from `_smooth` what it has nothing special to say about.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
 from typing import Any
 
 from simlab.core import lookup
@@ -48,9 +47,9 @@ def get(name: str, **fields: Any) -> Params:
     return chosen
 
 
-def custom(phi: Any, dphi: Any = None, kinks: Iterable[float] = ()) -> Params:
+def custom(phi: Any, dphi: Any = None, kinks: Any = ()) -> Params:
     """An activation from a function of one float: ``custom(lambda z: max(z, 0.0), kinks=(0.0,))``."""
-    return get("custom", phi=phi, dphi=dphi, kinks=tuple(kinks))
+    return get("custom", phi=phi, dphi=dphi, kinks=kinks)
 
 
 def compiled(params: Params) -> tuple[Any, Any, Any, Any]:

@@ -142,13 +142,23 @@ def compiled(params: Params) -> tuple[Any, Any, Any, Any]:
         tau, sigma, slope_dual = numeric_dual(pair, q, p, A, B, t, s, a)
         return tau, sigma, math.inf if infinite else slope_dual
 
+    for k in params.kinks:
+        if not math.isfinite(phi(k, np.array(params.kinks))):
+            raise BadInput(f"phi: its value at the kink {k} is {phi(k, np.array(params.kinks))}; it must be finite")
+    second = variance(1.0, np.array(params.kinks, dtype=np.float64))
+    if not math.isfinite(second):
+        raise BadInput(f"phi: E φ(z)² = {second} at unit variance; it must be finite")
     return phi, dphi, variance, dual
 
 
 def _jumps(phi: Any, kinks: tuple[float, ...]) -> bool:
+    """A jump stays as the step shrinks; a steep slope shrinks with it."""
     a = np.array(kinks)
-    steps = [1e-12 * max(1.0, abs(k)) for k in kinks]
-    return any(abs(phi(k + h, a) - phi(k - h, a)) > 1e-9 for k, h in zip(kinks, steps, strict=True))
+
+    def difference(k: float, h: float) -> float:
+        return abs(float(phi(k + h * max(1.0, abs(k)), a) - phi(k - h * max(1.0, abs(k)), a)))
+
+    return any(difference(k, 1e-13) > 0.5 * difference(k, 1e-9) > 0.0 for k in kinks)
 
 
 arb_dual = None

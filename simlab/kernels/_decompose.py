@@ -20,6 +20,7 @@ from simlab.kernels._kernel import Kernel, Leaf
 from simlab.kernels._sample import Profile
 from simlab.kernels._spectrum import Spectrum
 
+MAX_GRADING = 32
 NOISE = 1e-10
 """Relative error of a profile that is only known by quadrature in float64."""
 
@@ -31,6 +32,8 @@ def decompose(kernel: Kernel, dim: int, max_degree: int, domain: str, rtol: floa
             raise BadInput(f"{name} = {value!r}: must be an integer of at least {least}")
     if domain not in ("sphere", "cube"):
         raise BadInput(f"domain = {domain!r}: unknown (allowed: sphere, cube)")
+    if not isinstance(rtol, float | int | np.floating) or not 1e-30 <= rtol < 1:
+        raise BadInput(f"rtol = {rtol!r}: must lie between 1e-30 and 1")
     if domain == "cube" and max_degree > dim:
         raise BadInput(f"max_degree = {max_degree}: at most {dim}, the dimension, on the cube")
     return _decompose(kernel, int(dim), int(max_degree), domain, float(rtol))
@@ -47,8 +50,9 @@ def _decompose(kernel: Kernel, dim: int, max_degree: int, domain: str, rtol: flo
 
 def expand(kernel: Kernel) -> Endpoints:
     """By formula where there is one, else extracted from the profile."""
-    if isinstance(kernel, Leaf) and (known := kernel.known_endpoints()) is not None:
-        return known
+    terms = kernel.linear_terms()
+    if len(terms) == 1 and isinstance(leaf := terms[0][1], Leaf) and (known := leaf.known_endpoints()) is not None:
+        return known.scaled(terms[0][0])
     profile = profile_of(kernel)
     return extract64(kernel.profile, noise=NOISE) if profile is None else extract(profile)
 
@@ -81,6 +85,11 @@ def _eigenvalues(kernel: Kernel, dim: int, max_degree: int, domain: str, rtol: f
     if domain == "sphere" and None in gradings:
         raise BadInput(
             f"{kernel!r}: no way to its spectrum is known, as (1-u)^γ of an odd γ is multiplied; add instead"
+        )
+    if domain == "sphere" and max(m for m in gradings if m is not None) > MAX_GRADING:
+        raise BadInput(
+            f"{kernel!r}: too deep for a spectrum: an activation that jumps leaves (1-u)^(1/2^(depth-1)), which can be "
+            f"integrated up to depth {MAX_GRADING.bit_length() + 1}"
         )
     profile = profile_of(kernel)
     return eigenvalues(

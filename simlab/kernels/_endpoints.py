@@ -47,6 +47,11 @@ class Endpoints:
             return cls(plus[0], plus[1], minus[1])
         return cls(plus[0], plus[1], 0.0, minus) if plus[0] < minus[0] else cls(minus[0], 0.0, minus[1], plus)
 
+    def scaled(self, factor: float) -> Endpoints:
+        """Of `factor` times the kernel."""
+        weaker = None if self.weaker is None else (self.weaker[0], factor * self.weaker[1])
+        return Endpoints(self.exponent, factor * self.at_plus_one, factor * self.at_minus_one, weaker)
+
     def terms(self) -> list[tuple[float, float, float]]:
         """(exponent, coefficient at +1, coefficient at −1), the leading one first."""
         if self.exponent is None:

@@ -22,6 +22,7 @@ ORDER = 8
 """Integer powers killed at first: a kernel without a non-integer power below t^9 is called smooth."""
 
 START = 160
+MAX_BITS = 1 << 17
 MAX_EXPONENT = 1 << 15
 
 
@@ -32,14 +33,18 @@ def extract(profile: Profile) -> Endpoints:
 
 def _remainder(profile: Profile, sign: int, m: int, order: int) -> list[arb]:
     """Three neighbours of f after the powers 0 … order are killed, t = 2^{−m}, 2^{−m−1}, 2^{−m−2}."""
-    # t^{order+1} must be seen, and √(1 − u²) halves the digits of every layer.
-    with ctx.workprec((order + 4) * (m + order + 4) + 256):
-        values = profile([sign * (1 - arb((1, -m - j))) for j in range(order + 4)])
-        if not all(v.is_finite() for v in values):
-            raise SimlabError(f"the kernel's profile is not a number near u = {sign}")
-        for i in range(order + 1):
-            values = [b - a * arb((1, -i)) for a, b in itertools.pairwise(values)]
-    return values
+    # t^{order+1} must be seen; balls tell where the recursion took more digits than were there.
+    bits = (order + 4) * (m + order + 4) + 256
+    while bits <= MAX_BITS:
+        with ctx.workprec(bits):
+            values = profile([sign * (1 - arb((1, -m - j))) for j in range(order + 4)])
+            sizes = [log2(v) for v in values]
+            for i in range(order + 1):
+                values = [b - a * arb((1, -i)) for a, b in itertools.pairwise(values)]
+        if all(v.is_finite() and log2(v.rad()) < max(sizes) - (order + 1) * (m + order + 4) - 64 for v in values):
+            return values
+        bits *= 2
+    raise SimlabError(f"the kernel's profile cannot be evaluated to {bits // 2} bits near u = {sign}")
 
 
 def _exponent(values: list[arb]) -> float | None:

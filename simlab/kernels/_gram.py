@@ -9,10 +9,11 @@ number depends on the data alone, not on the threads.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +35,7 @@ SPHERE = 1e-13
 
 
 def gram(
-    kernels: Sequence[Kernel],
+    kernels: Kernel | Sequence[Kernel],
     X: ArrayLike,
     Y: ArrayLike | None = None,
     *,
@@ -49,18 +50,41 @@ def gram(
     gives the arrays to fill. The error is that of the recursion plus 1e-13 of the largest value for the tables, plus
     what the rounding of an inner product to 1e-16 makes of a pair with z ≥ 1e-6.
     """
-    kind = np.dtype(dtype)
-    if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
-        raise BadInput(f"dtype = {kind.name}: must be float64 or float32")
+    chosen = [kernels] if isinstance(kernels, Kernel) else list(kernels)
+    if wrong := [kernel for kernel in chosen if not isinstance(kernel, Kernel)]:
+        raise BadInput(f"kernels: {wrong[0]!r} is not a kernel; give a list of them")
+    if threads is not None and (not isinstance(threads, int | np.integer) or threads < 1):
+        raise BadInput(f"threads = {threads!r}: must be a positive integer")
+    kind = _stored(dtype)
     left = inputs(X, "X")
     right = left if Y is None else inputs(Y, "Y")
     if left.shape[1] != right.shape[1]:
         raise BadInput(f"X has {left.shape[1]} columns and Y {right.shape[1]}: they must agree")
     shape = (left.shape[0], right.shape[0])
-    if out is None:
-        out = [np.empty(shape, dtype=kind) for _ in kernels]
-    assembly = Assembly.of(kernels, left, right, Y is None)
-    assembly.fill(out, slice(0, shape[0]), slice(0, shape[1]), threads or available_threads(), progress)
+    arrays = [np.empty(shape, dtype=kind) for _ in chosen] if out is None else _given(out, shape, len(chosen))
+    assembly = Assembly.of(chosen, left, right, Y is None)
+    assembly.fill(arrays, slice(0, shape[0]), slice(0, shape[1]), threads or available_threads(), progress)
+    return arrays
+
+
+def _stored(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        raise BadInput(f"dtype = {dtype!r}: must be float64 or float32") from None
+    if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise BadInput(f"dtype = {kind.name}: must be float64 or float32")
+    return kind
+
+
+def _given(out: Sequence[NDArray[Any]], shape: tuple[int, int], count: int) -> list[NDArray[Any]]:
+    """Arrays to fill, checked: compiled code writes to them without looking."""
+    if not isinstance(out, list | tuple) or len(out) != count:
+        raise BadInput(f"out: must be a list of {count} arrays, one for each kernel")
+    for array in out:
+        if not isinstance(array, np.ndarray) or array.shape != shape or not array.flags.writeable:
+            raise BadInput(f"out: each must be an array of shape {shape} that can be written")
+        _stored(array.dtype)
     return list(out)
 
 
@@ -82,7 +106,10 @@ def diagonal(kernel: Kernel, X: ArrayLike) -> Floats:
 
 def inputs(X: ArrayLike, name: str) -> NDArray[Any]:
     """X as a matrix of real numbers, not copied where it is one."""
-    data = np.asarray(X)
+    try:
+        data = np.asarray(X)
+    except ValueError:
+        raise BadInput(f"{name}: rows of different lengths; must be a matrix, one input a row") from None
     if data.dtype.kind not in "fiub":
         raise BadInput(f"{name} has dtype {data.dtype}: must be real numbers")
     if data.ndim != 2:
@@ -183,7 +210,7 @@ class Assembly:
                     if progress is not None:
                         progress(finished[0], total)
 
-        with _blas().limit(limits=1, user_api="blas"):
+        with _one_blas_thread():
             if threads == 1 or len(tiles) == 1:
                 work()
                 return
@@ -249,10 +276,10 @@ class _Scratch:
 
 
 def _common(norms: Floats) -> float | None:
-    """The radius of the sphere that all inputs lie on, to 14 digits so that data of one sphere share their tables."""
+    """The radius of the sphere that all inputs lie on."""
     if norms.size == 0 or norms.min() <= 0.0 or norms.max() - norms.min() > 0.5 * SPHERE * norms.max():
         return None
-    return float(f"{np.median(norms):.14g}")
+    return float(np.median(norms))
 
 
 def _unit(X: Floats, norms: Floats) -> Floats:
@@ -265,6 +292,32 @@ def _unit(X: Floats, norms: Floats) -> Floats:
 @functools.cache
 def _blas() -> ThreadpoolController:
     return ThreadpoolController()
+
+
+class _OneThread:
+    """BLAS with one thread while any assembly runs: the first to enter sets the limit, the last to leave lifts it."""
+
+    lock = threading.Lock()
+    inside = 0
+    limiter: Any = None
+
+    @classmethod
+    @contextlib.contextmanager
+    def limit(cls) -> Iterator[None]:
+        with cls.lock:
+            if cls.inside == 0:
+                cls.limiter = _blas().limit(limits=1, user_api="blas")
+            cls.inside += 1
+        try:
+            yield
+        finally:
+            with cls.lock:
+                cls.inside -= 1
+                if cls.inside == 0:
+                    cls.limiter.restore_original_limits()
+
+
+_one_blas_thread = _OneThread.limit
 
 
 def _place(tile: Floats, K: NDArray[Any], rows: slice, columns: slice, mirrored: bool) -> None:

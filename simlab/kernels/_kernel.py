@@ -71,7 +71,10 @@ class Kernel(Params):
 
     def __call__(self, u: ArrayLike) -> Any:
         """κ(u) on the sphere of MATH §3 (unit, or of radius √d for the general recursion), for |u| ≤ 1."""
-        cosines = np.asarray(u, dtype=np.float64)
+        try:
+            cosines = np.asarray(u, dtype=np.float64)
+        except (ValueError, TypeError):
+            raise BadInput(f"u = {u!r}: must be numbers, cosines in [-1, 1]") from None
         wrong = ~(np.abs(cosines) <= 1.0)
         if np.any(wrong):
             raise BadInput(f"u = {cosines[wrong].flat[0]}: a cosine must lie in [-1, 1]")
@@ -112,12 +115,20 @@ class Kernel(Params):
 
         return sums.of(self, other) if isinstance(other, Kernel) else NotImplemented
 
+    def __radd__(self, other: Any) -> Kernel:
+        """0 + K = K, so that Python's own `sum` works."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
     def __mul__(self, other: Any) -> Kernel:
         from simlab.kernels import product, scaled
 
         if isinstance(other, Kernel):
             return product.of(self, other)
-        return scaled.of(self, float(other)) if isinstance(other, int | float | np.number) else NotImplemented
+        return (
+            scaled.of(self, float(other))
+            if isinstance(other, int | float | np.integer | np.floating)
+            else NotImplemented
+        )
 
     __rmul__ = __mul__
 

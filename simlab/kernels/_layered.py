@@ -27,15 +27,19 @@ CHUNK = 1024
 class Layered(Leaf):
     """A kernel of depth L; `tangent` tells Θ^L from K^L."""
 
-    depth: int = Field(ge=1, description="number L of weight layers; 2 is one hidden layer")
+    depth: int = Field(ge=1, le=100_000, description="number L of weight layers; 2 is one hidden layer")
     activation: Annotated[Params, Room("activations")] = Field(
         default_factory=lambda: activations.get("relu"), description="φ"
     )
-    weight_std: float | None = Field(None, gt=0, description="σ_w; left out: the normalised family on the unit sphere")
-    bias_std: float = Field(0.0, ge=0, description="σ_b; only with weight_std")
+    weight_std: float | None = Field(
+        None, gt=0, le=1e15, description="σ_w; left out: the normalised family on the unit sphere"
+    )
+    bias_std: float = Field(0.0, ge=0, le=1e15, description="σ_b; only with weight_std")
 
     @model_validator(mode="after")
     def _possible(self) -> Layered:
+        if module_of(self.activation).__name__.split(".")[:2] != ["simlab", "activations"]:
+            raise ValueError(f"activation = {self.activation!r}: must be an activation, such as 'relu'")
         if self.weight_std is None and self.bias_std != 0:
             raise ValueError(f"bias_std = {self.bias_std}: the normalised family has no bias; give weight_std too")
         if self.is_tangent() and self.depth > 1 and module_of(self.activation).jumps(self.activation):
@@ -157,18 +161,34 @@ class Layered(Leaf):
         theta = list(K)
         for _ in range(self.depth - 1):
             F_one, slope_one = dual(q, [one], tangent)
-            F, slope = dual(q, [k / q for k in K], tangent) if us else ([], [])
+            F, slope = self._arb_dual(q, [k / q for k in K]) if us else ([], [])
             part_one, parts = mix * (bias + weight * F_one[0]), [mix * (bias + weight * f) for f in F]
             if tangent:
                 theta_one = skip * theta_one + part_one + mix * weight * slope_one[0] * theta_one
                 theta = [
-                    skip * th + part + mix * weight * d * th for th, part, d in zip(theta, parts, slope, strict=True)
+                    skip * th + part + mix * weight * d * th
+                    for th, part, d in zip(theta, parts, slope or [], strict=True)
                 ]
             q = skip * q + part_one
             K = [skip * k + part for k, part in zip(K, parts, strict=True)]
         if not us:
             return [theta_one if tangent else q]
         return theta if tangent else K
+
+    def _arb_dual(self, q: arb, us: list[arb]) -> tuple[list[arb], list[arb] | None]:
+        """F and Ḟ at correlations in balls.
+
+        Evaluated on balls, an arccos near u = ±1 takes half of the digits at every layer, and 100 layers all of them. F
+        moves by at most q Ḟ(1) |du| (Cauchy–Schwarz), so that it is evaluated at the midpoint and widened by that.
+        """
+        dual = functools.partial(module_of(self.activation).arb_dual, self.activation)
+        if module_of(self.activation).jumps(self.activation):  # Ḟ(1) is infinite
+            found: tuple[list[arb], list[arb] | None] = dual(q, us, self.is_tangent())
+            return found
+        steepest = q * dual(q, [arb(1)], True)[1][0]
+        F = dual(q, [u.mid() for u in us], False)[0]
+        widened = [f + arb(0, (steepest * u.rad()).upper()) for f, u in zip(F, us, strict=True)]
+        return widened, dual(q, us, True)[1] if self.is_tangent() else None
 
 
 @functools.lru_cache(maxsize=256)

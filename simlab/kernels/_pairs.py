@@ -1,9 +1,10 @@
 """The angle of two vectors without lost digits: t = 1 − u and s = 1 + u. MATH §1.
 
 An inner product rounds u to 1e-16, which is half of the digits of θ near u = ±1. Here w = y − λx, λ = x·y/x·x, is
-formed with the exact product λx_i = p + e (Dekker), so that ‖w‖ = ‖y‖ sin θ keeps its digits however near x and y are;
-with c = |λ|‖x‖/‖y‖ = |cos θ| the smaller of t and s is sin²θ/(1 + c). Vectors are scaled by powers of two first
-(exact), so that squares neither overflow nor vanish.
+formed with the exact product λx_i = p + e (Dekker), so that ‖w‖ = ‖y‖ sin θ keeps its digits however near x and y
+are; a second projection takes away what the rounding of λ left along x. With |cos θ| from the sine the smaller of t
+and s is sin²θ/(1 + |cos θ|). Vectors are scaled by powers of two first (exact), so that squares neither overflow nor
+vanish.
 """
 
 from __future__ import annotations
@@ -43,6 +44,20 @@ def row_norms(X: Floats) -> Floats:
 
 
 @jit
+def _minus_product(y: float, a: float, x: float) -> float:
+    """y − a x with the product's rounding error taken into account (Dekker)."""
+    product = a * x
+    high = SPLITTER * a
+    a_high = high - (high - a)
+    a_low = a - a_high
+    high = SPLITTER * x
+    x_high = high - (high - x)
+    x_low = x - x_high
+    error = ((a_high * x_high - product) + a_high * x_low + a_low * x_high) + a_low * x_low
+    return (y - product) - error
+
+
+@jit
 def correlation(x: Floats, y: Floats) -> tuple[float, float]:
     """(t, s) of two vectors; (1, 1), a right angle, where one is zero."""
     a, b = _scale(x), _scale(y)
@@ -55,18 +70,12 @@ def correlation(x: Floats, y: Floats) -> tuple[float, float]:
     if xx == 0.0 or yy == 0.0:
         return 1.0, 1.0
     slope = xy / xx
-    high = SPLITTER * slope
-    slope_high = high - (high - slope)
-    slope_low = slope - slope_high
+    wx = 0.0
+    for i in range(x.size):
+        wx += _minus_product(y[i] * b, slope, x[i] * a) * (x[i] * a)
     ww = 0.0
     for i in range(x.size):
-        xi, yi = x[i] * a, y[i] * b
-        product = slope * xi
-        high = SPLITTER * xi
-        x_high = high - (high - xi)
-        x_low = xi - x_high
-        error = ((slope_high * x_high - product) + slope_high * x_low + slope_low * x_high) + slope_low * x_low
-        w = (yi - product) - error
+        w = _minus_product(y[i] * b, slope, x[i] * a) - wx / xx * (x[i] * a)
         ww += w * w
     # sin² = ww/yy; cos² = (yy − ww)/yy, or from the slope where w is the larger part.
     sine2 = min(ww / yy, 1.0)

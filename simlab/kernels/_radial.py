@@ -25,7 +25,7 @@ def _values(
 ) -> None:
     for i in range(t.size):
         a, b = x[rows[i]], y[columns[i]]
-        square = 0.5 * (a - b) ** 2 + a * b * t[i]
+        square = 0.5 * (a - b) ** 2 + (a * t[i]) * b  # in this order: 0, not inf·0, for equal huge inputs
         if gamma == 0.5:
             out[i] = math.exp(-c * math.sqrt(square))
         elif gamma == 1.0:

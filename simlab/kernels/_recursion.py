@@ -59,6 +59,12 @@ def points(variance: Any, dual: Any, a: Floats, c: Floats, norms: Floats, depth:
 
 
 @jit
+def _balanced(t: float, s: float) -> tuple[float, float]:
+    """t and s with the sum 2, which rounding spoils (both may come out as 1 + 2^−52): the smaller is kept."""
+    return (min(t, 1.0), 2.0 - min(t, 1.0)) if t <= s else (2.0 - min(s, 1.0), min(s, 1.0))
+
+
+@jit
 def _pair(
     dual: Any,
     a: Floats,
@@ -83,7 +89,7 @@ def _pair(
     theta = K
     if norm > 0.0 and bias > 0.0:
         gap = (root_bias * root_first * (xy[0] - xy[1])) ** 2 / (norm + bias + g)
-        t, s = (gap + g * t) / norm, (gap + g * s + 2.0 * bias) / norm
+        t, s = _balanced((gap + g * t) / norm, (gap + g * s + 2.0 * bias) / norm)
     wanted = 0
     for layer in range(depths[-1]):
         while wanted < depths.size and depths[wanted] == layer + 1:
@@ -107,7 +113,7 @@ def _pair(
                 gap = (root_mixed_bias * (bx - by)) ** 2 / total
                 if skip > 0.0:
                     gap += (root_mixed_bias * (sx - sy)) ** 2 / total + (bx * sy - sx * by) ** 2 / total
-            t, s = (gap + g * tau + h * t) / norm, (gap + g * sigma + h * s + 2.0 * mix * bias) / norm
+            t, s = _balanced((gap + g * tau + h * t) / norm, (gap + g * sigma + h * s + 2.0 * mix * bias) / norm)
 
 
 @jit(

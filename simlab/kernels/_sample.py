@@ -40,7 +40,7 @@ def sample(profile: Profile, points: Callable[[], list[arb]], digits: int) -> tu
     are needed.
     """
     bits = math.ceil(digits * LOG2_10) + 32
-    for _ in range(6):
+    for _ in range(10):
         with ctx.workprec(bits):
             us = points()
             values = profile(us)

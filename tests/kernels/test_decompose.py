@@ -139,6 +139,21 @@ def test_smooth_kernels_have_no_power(kernel):
     assert kernel.endpoints().exponent is None
 
 
+@pytest.mark.parametrize("depth", [30, 100])
+def test_great_depth(depth):
+    """Balls keep their digits: the extraction gives the formula's numbers, and the spectrum those of float64."""
+    known, found = ntk(depth).endpoints(), extract(profile_of(ntk(depth)))
+    assert found.exponent == known.exponent
+    assert found.at_plus_one == pytest.approx(known.at_plus_one, rel=1e-11)
+    assert found.at_minus_one == pytest.approx(known.at_minus_one, rel=1e-11)
+    assert (2 * ntk(depth)).endpoints().at_plus_one == 2 * known.at_plus_one
+    quick, exact = ntk(depth).spectrum(10, 5, rtol=1e-6), ntk(depth).spectrum(10, 5)
+    assert (quick.method, exact.method) == ("float64", "arb")  # the recursion in float64, and in balls
+    assert quick.eigenvalues == pytest.approx(exact.eigenvalues, rel=1e-6)
+    with pytest.raises(BadInput, match="too deep for a spectrum"):
+        nngp(depth, "step").spectrum(3, 10)
+
+
 def test_a_custom_activation_has_an_honest_float64_spectrum():
     own = nngp(2, activations.custom(lambda z: max(z, 0.0), kinks=(0.0,)))
     found, exact = own.spectrum(4, 12), nngp(2).spectrum(4, 12)
@@ -175,6 +190,7 @@ def test_a_spectrum_is_computed_once_and_leaves_the_precision_alone():
         ({"dim": 3, "max_degree": 5, "domain": "ball"}, "domain = 'ball': unknown (allowed: sphere, cube)"),
         ({"dim": 3, "max_degree": 5, "domain": "cube"}, "max_degree = 5: at most 3, the dimension, on the cube"),
         ({"dim": 3, "max_degree": 5, "rtol": 0.0}, "rtol = 0.0: must lie between"),
+        ({"dim": 3, "max_degree": 5, "rtol": "a"}, "rtol = 'a': must lie between"),
     ],
 )
 def test_what_is_refused(arguments, says):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from simlab import activations
 from simlab.core.errors import BadInput
@@ -157,6 +160,10 @@ def test_progress_and_empty_and_single_inputs():
         (lambda: ntk(2).gram([[1j, 2.0]]), "X has dtype complex128"),
         (lambda: ntk(2).gram([["a"]]), "must be real numbers"),
         (lambda: ntk(2).gram(np.ones((2, 3)), dtype=np.int32), "dtype = int32: must be float64 or float32"),
+        (lambda: ntk(2).gram([[1.0], [1.0, 2.0]]), "X: rows of different lengths"),
+        (lambda: ntk(2).gram(np.ones((2, 3)), dtype="foo"), "dtype = 'foo': must be float64"),
+        (lambda: ntk(2).gram(np.ones((2, 3)), threads=-1), "threads = -1: must be a positive integer"),
+        (lambda: gram(["ntk"], np.ones((2, 3))), "'ntk' is not a kernel"),
         (lambda: ntk(2).gram(np.ones((2, 0))), "inputs must have at least one coordinate"),
     ],
 )
@@ -164,6 +171,30 @@ def test_what_is_refused(call, says):
     with pytest.raises(BadInput) as refused:
         call()
     assert says in str(refused.value)
+
+
+def test_threads_of_a_user_leave_blas_as_it_was():
+    def limits():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    X = np.random.default_rng(0).standard_normal((900, 5))
+    before, expected = limits(), ntk(3).gram(X)
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda _: ntk(3).gram(X), range(9)))
+    assert limits() == before
+    assert all(np.array_equal(K, expected) for K in found)
+
+
+def test_arrays_to_fill_are_checked():
+    X = np.ones((5, 2))
+    K = np.empty((5, 5), dtype=np.float32)
+    assert gram([ntk(2)], X, out=[K])[0] is K
+    assert np.array_equal(K, ntk(2).gram(X).astype(np.float32))
+    frozen = np.empty((5, 5))
+    frozen.flags.writeable = False
+    for wrong in (np.empty((5, 5)), [], [np.empty((2, 2))], [np.empty((5, 5), dtype=int)], [frozen], [[[0.0]]]):
+        with pytest.raises(BadInput, match=r"out:|dtype = int64"):
+            gram([ntk(2)], X, out=wrong)
 
 
 def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):

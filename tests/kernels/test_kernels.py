@@ -161,6 +161,7 @@ def test_operators():
     assert (0.5 * k).gram(X) == pytest.approx(0.5 * k.gram(X), rel=1e-15)
     assert 2 * (0.5 * k) == 1.0 * k
     assert k + m + k == (k + m) + k
+    assert sum([k, m]) == k + m
     assert repr(3 * (k + m)) == "3.0 * (ntk(depth=3) + laplace(c=2.0))"
     one_pass = gram([k, m, k + m, k * m], X)
     assert np.array_equal(one_pass[2], one_pass[0] + one_pass[1])
@@ -183,6 +184,9 @@ def test_operators():
         (lambda: ntk(2, "rleu"), 'did you mean "relu"'),
         (lambda: ntk(2, weight_std=-1.0), "ntk.weight_std = -1.0: must be greater than 0"),
         (lambda: ntk(2, weight_std=float("nan")), "ntk.weight_std = nan: must be a finite number"),
+        (lambda: ntk(2, ntk(3)), "must be an activation"),
+        (lambda: ntk(10**9), "ntk.depth = 1000000000: must be less than or equal to 100000"),
+        (lambda: ntk(2)("abc"), "u = 'abc': must be numbers"),
         (lambda: laplace(0.0), "laplace.c = 0.0: must be greater than 0"),
         (lambda: power_exponential(1.0, 1.5), "gamma = 1.5: must be less than or equal to 1"),
         (lambda: kernels.get("ntk"), "ntk.depth: missing"),

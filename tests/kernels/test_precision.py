@@ -148,6 +148,40 @@ def test_the_angle_of_two_vectors_has_its_digits(d, seed, log_gap, sign, exponen
         assert abs(value - float(exact)) <= 1e-14 * float(exact) + 1e-30
 
 
+@pytest.mark.parametrize("distance", [1e-12, 1e-15, 1e-16, 0.0])
+def test_the_angle_of_nearly_parallel_vectors_has_its_digits_too(distance):
+    """y = c·x rounded is turned by 1e-16 or so: that angle is what the vectors have, and must come out."""
+    rng = np.random.default_rng(7)
+    for _ in range(50):
+        x = rng.standard_normal(5)
+        y = x * rng.uniform(0.5, 3.0) + distance * rng.standard_normal(5)
+        qx, qy, c = _exact(x, y)
+        exact = float(1 - c / (qx * qy).sqrt())
+        assert correlation(x, y)[0] == pytest.approx(exact, rel=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["monomial", "hermite"])
+def test_orthogonal_inputs_of_polynomial_nets(kind):
+    """An odd φ without bias makes κ odd: 0 for orthogonal inputs, though t and s both round to a little over 1."""
+    for degree in (1, 3):
+        phi = activations.get(kind, degree=degree)
+        for kernel in (residual(4, phi), residual(4, phi, 1.3, 0.0, 0.7, False), nngp(3, phi)):
+            K = kernel.gram(np.eye(4))
+            assert np.abs(K - np.diag(np.diag(K))).max() <= 1e-14 * K[0, 0]
+            assert abs(kernel(0.0)) <= 1e-14 * kernel(1.0)
+    cubic = nngp(3, activations.get("monomial", degree=3), 0.5, 0.5).gram([[1.0, 0.0]], [[-2.0, 1.0]])
+    # E z³z'³ = 9qpc + 6c³, twice, with σ_w² = σ_b² = 1/4 and x·y/d = −1.
+    q, p, c = 0.25 + 0.25 / 2, 0.25 + 0.25 * 5 / 2, 0.25 - 0.25
+    for _ in range(2):
+        q, p, c = (0.25 + 0.25 * 15 * q**3, 0.25 + 0.25 * 15 * p**3, 0.25 + 0.25 * (9 * q * p * c + 6 * c**3))
+    assert cubic[0, 0] == pytest.approx(c, rel=1e-13)
+
+
+def test_huge_inputs_of_radial_kernels():
+    K = laplace(1.0).gram([[1e200, 0.0], [1e200, 1e200], [1.0, 2.0]])
+    assert np.array_equal(K, np.eye(3))
+
+
 def test_zero_vectors_and_subnormal_ones():
     assert correlation(np.zeros(3), np.ones(3)) == (1.0, 1.0)
     tiny = np.full(3, 5e-324)
