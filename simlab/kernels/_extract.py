@@ -35,16 +35,18 @@ def _remainder(profile: Profile, sign: int, m: int, order: int) -> list[arb]:
     """Three neighbours of f after the powers 0 … order are killed, t = 2^{−m}, 2^{−m−1}, 2^{−m−2}."""
     # t^{order+1} must be seen; balls tell where the recursion took more digits than were there.
     bits = (order + 4) * (m + order + 4) + 256
-    while bits <= MAX_BITS:
+    while True:
         with ctx.workprec(bits):
             values = profile([sign * (1 - arb((1, -m - j))) for j in range(order + 4)])
-            sizes = [log2(v) for v in values]
-            for i in range(order + 1):
-                values = [b - a * arb((1, -i)) for a, b in itertools.pairwise(values)]
-        if all(v.is_finite() and log2(v.rad()) < max(sizes) - (order + 1) * (m + order + 4) - 64 for v in values):
-            return values
+            if all(v.is_finite() for v in values):
+                goal = max(log2(v) for v in values) - (order + 1) * (m + order + 4) - 64
+                for i in range(order + 1):
+                    values = [b - a * arb((1, -i)) for a, b in itertools.pairwise(values)]
+                if all(v.rad() == 0 or log2(v.rad()) < goal for v in values):
+                    return values
         bits *= 2
-    raise SimlabError(f"the kernel's profile cannot be evaluated to {bits // 2} bits near u = {sign}")
+        if bits > MAX_BITS:
+            raise SimlabError(f"the kernel's profile is not a number near u = {sign}, or not to {bits // 2} bits")
 
 
 def _exponent(values: list[arb]) -> float | None:
