@@ -8,6 +8,7 @@ gets its name by a rename.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -15,13 +16,14 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
+from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput, WriteFailed
@@ -69,7 +71,6 @@ class Task:
             "kernels": {name: repr(kernel) for name, kernel in self.kernels.items()},
             "inputs": f"{self.X.shape} {self.X.dtype} {digest.hexdigest()}",
             "dtype": self.dtype.name,
-            "block": self.block,
             "code": source_hash(),
         }
 
@@ -94,26 +95,42 @@ def gram_file(
 ) -> Path:
     """Write K(x_i, x_j) of each kernel as a dataset of its name, with at most `memory` bytes in use.
 
-    Called again after a kill with the same kernels, inputs and memory it goes on; `progress` is told (pairs done, in
-    all, done by an earlier call).
+    Called again after a kill with the same kernels and inputs it goes on; `progress` is told (pairs done, in all, done
+    by an earlier call). `overwrite` allows to replace a finished file, when the new one is finished too, and to throw
+    away an unfinished one that does not belong to these kernels and inputs.
     """
     task = Task.of(kernels, X, dtype, memory)
     part, journal = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
-    if overwrite:
-        for old in (journal, part, path):
-            old.unlink(missing_ok=True)
-    if path.exists():
-        raise BadInput(f"{path}: exists already; --overwrite throws it away, or choose another name")
-    state = _resume(task, part, journal)
-    if state is None:
-        state = _create(task, part, journal)
-    elif state["done"]:
-        say(f"{part}: going on, {len(state['done'])} of {len(task.blocks())} blocks are there")
-    _fill(task, part, journal, state, threads or available_threads(), progress)
-    os.replace(part, path)
-    fsync_directory(path.parent)
-    journal.unlink()
+    if path.exists() and not overwrite:
+        raise BadInput(f"{path}: exists already; --overwrite replaces it when all is done, or choose another name")
+    with _alone(path):
+        task, state = _resume(task, part, journal, overwrite)
+        if not state:
+            state = _create(task, part, journal)
+        elif state["done"]:
+            say(f"{part}: going on, {len(state['done'])} of {len(task.blocks())} blocks are there")
+        _fill(task, part, journal, state, threads or available_threads(), progress)
+        os.replace(part, path)
+        fsync_directory(path.parent)
+        journal.unlink()
     return path
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """One process at a time for a file; the lock is the kernel's and ends with the process."""
+    lock = FileLock(path.with_name(path.name + ".lock"), timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise BadInput(f"{path}: another process is writing it") from None
+    except OSError as error:
+        raise WriteFailed(f"{path}: cannot write: {error.strerror or error}") from None
+    try:
+        yield
+    finally:
+        Path(lock.lock_file).unlink(missing_ok=True)
+        lock.release()
 
 
 def free_memory() -> int:
@@ -125,26 +142,34 @@ def free_memory() -> int:
         return 4 << 30
 
 
-def _resume(task: Task, part: Path, journal: Path) -> dict[str, Any] | None:
+def _resume(task: Task, part: Path, journal: Path, overwrite: bool) -> tuple[Task, dict[str, Any]]:
+    """The task with the blocks of an earlier call, and what it left; nothing where there is nothing to go on with."""
     if not journal.exists():
-        if part.exists() and part.stat().st_size > 0 and not h5py.is_hdf5(part):
+        if part.exists() and part.stat().st_size > 0 and not h5py.is_hdf5(part) and not overwrite:
             raise BadInput(f"{part}: not a file of simlab; move it away to go on")
-        return None
+        return task, {}
+    identity = task.identity()
     try:
         state: dict[str, Any] = json.loads(journal.read_text(encoding="utf-8"))
-        there, here = state["identity"], task.identity()
-        offsets, done = state["offsets"], state["done"]
-    except (ValueError, TypeError, KeyError):
-        raise BadInput(f"{journal}: not a journal of simlab; move it away to go on") from None
-    differs = [key for key in here if there.get(key) != here[key]]
+        differs = [key for key in identity if state["identity"][key] != identity[key]]
+        earlier = replace(task, block=int(state["block"]))
+        end = max(state["offsets"].values()) + task.X.shape[0] ** 2 * task.dtype.itemsize
+        sound = set(state["done"]) <= set(range(len(earlier.blocks()))) and set(state["offsets"]) == set(task.kernels)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        differs, sound = [], False
+    if not differs and sound and part.exists() and part.stat().st_size >= end and earlier.block <= task.block:
+        return earlier, state
+    if overwrite:
+        return task, {}
     if differs:
-        raise BadInput(
-            f"{part}: belongs to another Gram matrix ({', '.join(differs)} differ); --overwrite throws it away, or "
-            f"choose another name"
-        )
-    if not part.exists():
-        raise BadInput(f"{part}: gone, though {journal.name} is there; --overwrite starts anew")
-    return {"identity": here, "offsets": offsets, "done": done}
+        why = f"belongs to another Gram matrix ({', '.join(differs)} differ)"
+    elif not sound:
+        why = f"cannot be gone on with, as {journal.name} is not a journal of simlab"
+    elif not part.exists() or part.stat().st_size < end:
+        why = f"gone or cut short, though {journal.name} is there"
+    else:
+        why = f"was begun with more memory, for blocks of {earlier.block} rows"
+    raise BadInput(f"{part}: {why}; --overwrite starts anew, or choose another name")
 
 
 def _create(task: Task, part: Path, journal: Path) -> dict[str, Any]:
@@ -152,6 +177,7 @@ def _create(task: Task, part: Path, journal: Path) -> dict[str, Any]:
     needed, free = len(task.kernels) * n * n * task.dtype.itemsize, shutil.disk_usage(part.parent).free
     if needed > free:
         raise WriteFailed(f"{part}: needs {needed / 1e9:.1f} GB, the disk has {free / 1e9:.1f} GB left")
+    journal.unlink(missing_ok=True)  # of a file that is thrown away now
     identity = task.identity()
     layout = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     layout.set_layout(h5py.h5d.CONTIGUOUS)
@@ -168,7 +194,7 @@ def _create(task: Task, part: Path, journal: Path) -> dict[str, Any]:
                 offsets[name] = dataset.get_offset()
     except OSError as error:
         raise WriteFailed(f"{part}: cannot write: {error.strerror or error}") from error
-    state = {"identity": identity, "offsets": offsets, "done": []}
+    state = {"identity": identity, "block": task.block, "offsets": offsets, "done": []}
     _commit(journal, state)
     return state
 

@@ -132,8 +132,62 @@ def test_nothing_is_overwritten_or_mixed_unasked(X, tmp_path, small_blocks, monk
         with pytest.raises(BadInput, match=f"another Gram matrix .{differs} differ"):
             gram_file(kernels, data, tmp_path / "J.h5")
     (tmp_path / "J.h5.part.json").write_text("{")
-    with pytest.raises(BadInput, match="not a journal of simlab"):
+    with pytest.raises(BadInput, match="is not a journal of simlab"):
         gram_file({"ntk": ntk(3)}, X, tmp_path / "J.h5")
+
+
+def test_an_old_file_stays_until_the_new_one_is_whole(X, tmp_path, small_blocks, monkeypatch):
+    path = tmp_path / "K.h5"
+    gram_file({"ntk": ntk(3)}, X, path)
+    old, fill = path.read_bytes(), _store._fill
+    monkeypatch.setattr(_store, "_fill", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        gram_file({"ntk": ntk(4)}, X, path, overwrite=True)
+    assert path.read_bytes() == old
+    monkeypatch.setattr(_store, "_fill", fill)
+    gram_file({"ntk": ntk(4)}, X, path, overwrite=True)
+    assert np.abs(read(path)["ntk"] - ntk(4).gram(X)).max() < 1e-12
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["K.h5"]
+
+
+def test_a_damaged_part_is_refused_and_a_second_process_too(X, tmp_path, small_blocks, monkeypatch):
+    path = tmp_path / "K.h5"
+    monkeypatch.setattr(_store, "COMMIT_SECONDS", 0.0)
+    fill = _store._fill
+
+    def also(*arguments):
+        with pytest.raises(BadInput, match="another process is writing it"):
+            gram_file({"ntk": ntk(3)}, X, path)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_store, "_fill", also)
+    with pytest.raises(KeyboardInterrupt):
+        gram_file({"ntk": ntk(3)}, X, path)
+    monkeypatch.setattr(_store, "_fill", fill)
+    part, journal = tmp_path / "K.h5.part", tmp_path / "K.h5.part.json"
+    state = json.loads(journal.read_text())
+    journal.write_text(json.dumps(state | {"done": [999]}))
+    with pytest.raises(BadInput, match="is not a journal of simlab"):
+        gram_file({"ntk": ntk(3)}, X, path)
+    journal.write_text(json.dumps(state))
+    with part.open("r+b") as file:
+        file.truncate(5000)
+    with pytest.raises(BadInput, match="gone or cut short"):
+        gram_file({"ntk": ntk(3)}, X, path)
+    gram_file({"ntk": ntk(3)}, X, path, overwrite=True)
+    assert np.abs(read(path)["ntk"] - ntk(3).gram(X)).max() < 1e-12
+
+
+def test_blocks_of_an_earlier_call_are_kept_whatever_the_memory(X, tmp_path, small_blocks, monkeypatch):
+    fill = _store._fill
+    monkeypatch.setattr(_store, "_fill", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        gram_file({"ntk": ntk(3)}, X, tmp_path / "K.h5")
+    blocks = []
+    monkeypatch.setattr(_store, "LARGEST", 256)
+    monkeypatch.setattr(_store, "_fill", lambda task, *a: (blocks.append(task.block), fill(task, *a)))
+    gram_file({"ntk": ntk(3)}, X, tmp_path / "K.h5")
+    assert blocks == [128]
 
 
 def test_memory_sets_the_block(X):
