@@ -52,6 +52,7 @@ def kernel(
       simlab kernel nngp --depth 2,5,20 --at 0.9,0.99 --json
       simlab kernel ntk --depth 3 --activation leaky_relu --set activation.slope=0.1 --plot kernel.png
     """
+    _check_figure(plot)
     chosen = _kernel_options.kernels(kind, fields, settings)
     rows = []
     for one in chosen:
@@ -125,6 +126,7 @@ def spectrum(
       simlab spectrum nngp --depth 2,3,10 --dim 3 --max-degree 100 --json
       simlab spectrum laplace --c 1 --dim 10 --max-degree 50
     """
+    _check_figure(plot)
     chosen = _kernel_options.kernels(kind, fields, settings)
     spectra = [one.spectrum(dim, max_degree, domain=domain, rtol=rtol) for one in chosen]
     if plot is not None:
@@ -141,19 +143,31 @@ def spectrum(
         _print_spectrum(one, found, quiet)
 
 
+def _check_figure(plot: Path | None) -> None:
+    """Before the work, not after it."""
+    from simlab.core.errors import BadInput
+
+    if plot is not None and not plot.parent.is_dir():
+        raise BadInput(f"{plot.parent}: no such directory")
+
+
 def _as_json(found: Any) -> dict[str, Any]:
+    """An eigenvalue smaller than its error (of a custom activation) is not known: null."""
+    known = found.known().tolist()
     return {
         "kernel": repr(found.kernel),
         "dim": found.dim,
         "degrees": found.degrees.tolist(),
-        "eigenvalues": found.eigenvalues.tolist(),
-        "log10": [value if math.isfinite(value) else None for value in found.log10.tolist()],
+        "eigenvalues": [v if sure else None for v, sure in zip(found.eigenvalues.tolist(), known, strict=True)],
+        "log10": [
+            v if sure and math.isfinite(v) else None for v, sure in zip(found.log10.tolist(), known, strict=True)
+        ],
         "multiplicities": [int(value) for value in found.multiplicities],
     }
 
 
 def _print_spectrum(one: Any, found: Any, quiet: bool) -> None:
-    count = len(found.degrees)
+    count, known = len(found.degrees), found.known()
     shown: Any = range(count)
     if count > PRINTED:
         # Neighbours together: even and odd degrees have laws of their own.
@@ -164,16 +178,21 @@ def _print_spectrum(one: Any, found: Any, quiet: bool) -> None:
     click.echo(f"{'degree':>7}  {'eigenvalue':>24}  {'log10':>12}  {'multiplicity':>14}")
     for k in shown:
         size, number = found.log10[k], found.multiplicities[k]
-        text = f"{size:12.6f}" if math.isfinite(size) else f"{'-':>12}"
+        text = f"{size:12.6f}" if math.isfinite(size) and known[k] else f"{'-':>12}"
         click.echo(f"{found.degrees[k]:>7}  {_number(found, k):>24}  {text}  {_integer(int(number)):>14}")
     if len(shown) < count:
         _remark(f"{count - len(shown)} of {count} degrees are not printed; --json prints them all", quiet)
-    _remark(f"relative error at most {max(found.errors.max(), 1.2e-16):.1e} ({found.method})", quiet)
+    worst = max([*found.errors[known], 1.2e-16])
+    _remark(f"relative error at most {worst:.1e} ({found.method})", quiet)
+    if not known.all():
+        _remark(f"{(~known).sum()} eigenvalues are smaller than their error and unknown", quiet)
 
 
 def _number(found: Any, k: int) -> str:
     """The eigenvalue, also where float64 has no such small numbers."""
     value, size = float(found.eigenvalues[k]), float(found.log10[k])
+    if not found.known()[k]:
+        return "unknown"
     if value == 0.0 and math.isfinite(size):
         return f"{10 ** (size - math.floor(size)):.12f}e{math.floor(size)}"
     return f"{value!r}"

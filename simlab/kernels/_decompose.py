@@ -20,6 +20,9 @@ from simlab.kernels._kernel import Kernel, Leaf
 from simlab.kernels._sample import Profile
 from simlab.kernels._spectrum import Spectrum
 
+MAX_DIM, MAX_DEGREE = 100_000, 20_000
+"""What can be had in minutes; beyond, asymptotics serve better."""
+
 MAX_GRADING = 32
 NOISE = 1e-10
 """Relative error of a profile that is only known by quadrature in float64."""
@@ -27,9 +30,12 @@ NOISE = 1e-10
 
 def decompose(kernel: Kernel, dim: int, max_degree: int, domain: str, rtol: float) -> Spectrum:
     """Eigenvalues at degrees 0 … max_degree; computed once for equal arguments."""
-    for name, value, least in (("dim", dim, 1 if domain == "cube" else 2), ("max_degree", max_degree, 0)):
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-            raise BadInput(f"{name} = {value!r}: must be an integer of at least {least}")
+    for name, value, least, most in (
+        ("dim", dim, 1 if domain == "cube" else 2, MAX_DIM),
+        ("max_degree", max_degree, 0, MAX_DEGREE),
+    ):
+        if not isinstance(value, int | np.integer) or isinstance(value, bool) or not least <= value <= most:
+            raise BadInput(f"{name} = {value!r}: must be an integer of at least {least} and at most {most}")
     if domain not in ("sphere", "cube"):
         raise BadInput(f"domain = {domain!r}: unknown (allowed: sphere, cube)")
     if not isinstance(rtol, float | int | np.floating) or not 1e-30 <= rtol < 1:

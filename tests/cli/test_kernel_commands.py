@@ -31,6 +31,17 @@ def test_spectrum_prints_the_contract(simlab: Call, tmp_path: Path) -> None:
     assert found["multiplicities"][:4] == [1, 10, 54, 210]
 
 
+def test_what_is_smaller_than_its_error_is_not_told_as_a_number(simlab: Call) -> None:
+    own = ("nngp", "--depth", "2", "--activation", "custom", "--set", "activation.phi=numpy:tanh")
+    arguments = ("spectrum", *own, "--dim", "3", "--max-degree", "5")
+    found = json.loads(simlab(*arguments, "--json").stdout)
+    assert [value is None for value in found["eigenvalues"]] == [True, False, True, False, True, False]
+    assert found["eigenvalues"][1] == pytest.approx(nngp(2, "tanh").spectrum(3, 1).eigenvalues[1], rel=1e-9)
+    done = simlab(*arguments)
+    assert done.stdout.count("unknown") == 3
+    assert "3 eigenvalues are smaller than their error" in done.stderr
+
+
 def test_spectrum_of_several_depths_is_drawn(simlab: Call, tmp_path: Path) -> None:
     figure = tmp_path / "decay.png"
     arguments = ("spectrum", "nngp", "--depth", "2,3", "--dim", "500", "--max-degree", "90", "--plot", figure)
@@ -90,6 +101,11 @@ def test_gram_writes_every_kernel_and_depth(simlab: Call, tmp_path: Path) -> Non
         (("spectrum", "laplace", "--depth", "3", "--dim", "3", "--max-degree", "5"), "laplace.depth = 3: unknown key"),
         (("spectrum", "ntk", "--depth", "2;3", "--dim", "3", "--max-degree", "5"), "'2;3': must be an integer"),
         (("spectrum", "ntk", "--depth", "2", "--dim", "3", "--max-degree", "5", "--domain", "cube"), "at most 3"),
+        (("spectrum", "ntk", "--depth", "2", "--dim", "3", "--max-degree", "99999999"), "at most 20000"),
+        (
+            ("spectrum", "ntk", "--depth", "2", "--dim", "3", "--max-degree", "5", "--plot", "no/x.png"),
+            "no: no such dir",
+        ),
         (("kernel", "ntk", "--depth", "2", "--at", "1.5"), "u = 1.5: a cosine must lie in"),
         (("kernel", "ntk", "--depth", "2", "--set", "depth"), "must be key=value"),
         (("gram", "ntk", "X.npy", "--depth", "2", "-o", "K.h5"), "X.npy: no such file"),
