@@ -57,6 +57,8 @@ def gram(
     names = [name_of(kernel) for kernel in chosen]
     if len(set(names)) < len(names):
         raise BadInput(f"{kind}: the same kernel twice ({', '.join(names)})")
+    if not output.name:
+        raise BadInput("--output: give the name of a file")
     if not output.parent.is_dir():
         raise BadInput(f"{output.parent}: no such directory")
     X = read_array(inputs)

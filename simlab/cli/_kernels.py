@@ -147,6 +147,8 @@ def _check_figure(plot: Path | None) -> None:
     """Before the work, not after it."""
     from simlab.core.errors import BadInput
 
+    if plot is not None and not plot.name:
+        raise BadInput("--plot: give the name of a file")
     if plot is not None and not plot.parent.is_dir():
         raise BadInput(f"{plot.parent}: no such directory")
 

@@ -47,8 +47,9 @@ def read_array(source: str | Path) -> NDArray[Any]:
         if head.startswith(b"\x00\x00"):
             with path.open("rb") as plain:
                 return _whole(_from_idx(plain, path), path, name)
-    except (OSError, ValueError, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        raise BadInput(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+    except (OSError, ValueError, EOFError, OverflowError, MemoryError, zlib.error, zipfile.BadZipFile) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise BadInput(f"{path}: cannot be read: {reason}") from None
     raise BadInput(f"{path}: not a file of a known format (.npy, .npz, HDF5 or IDX, gzipped or not)")
 
 
@@ -72,7 +73,10 @@ def _from_hdf5(path: Path, name: str) -> NDArray[Any]:
     with h5py.File(path, "r") as file:
         names: list[str] = []
         file.visititems(lambda key, item: names.append(key) if isinstance(item, h5py.Dataset) else None)
-        return np.asarray(file[_one(name.strip("/"), names, path)])
+        dataset = file[_one(name.strip("/"), names, path)]
+        if dataset.shape is None:
+            raise BadInput(f"{path}: {dataset.name} is empty")
+        return np.asarray(dataset)
 
 
 def _from_idx(file: BinaryIO, path: Path) -> NDArray[Any]:
@@ -85,4 +89,4 @@ def _from_idx(file: BinaryIO, path: Path) -> NDArray[Any]:
     if len(shape) != magic[3] or len(content) != math.prod(shape) * dtype.itemsize:
         raise BadInput(f"{path}: an IDX file of shape {shape} that is cut short or too long")
     array = np.frombuffer(content, dtype=dtype).reshape(shape)
-    return array.reshape(shape[0], -1) if len(shape) > 2 else array
+    return array.reshape(shape[0], math.prod(shape[1:])) if len(shape) > 2 else array

@@ -47,14 +47,15 @@ def decay(kernels: Sequence[Kernel], spectra: Sequence[Spectrum]) -> Figure:
             at = np.isfinite(law) & np.isfinite(spectrum.log10) & (spectrum.degrees > 0)
             right.plot(spectrum.degrees[at], 10 ** (spectrum.log10[at] - law[at]), ".", ms=4, color=shade)
         eigenvalue_lines(left, spectrum.degrees, spectrum.log10, law, shade, repr(kernel))
-    left.set(xscale="log", xlabel="degree k", ylabel="eigenvalue")
+    span = (0.8, 1.25 * max(2, int(spectra[0].degrees[-1])))  # also where there is nothing above degree 0 to draw
+    left.set(xscale="log", xlim=span, xlabel="degree k", ylabel="eigenvalue")
     left.set_title(
         f"{spectra[0].domain}, d = {spectra[0].dim}: circles even, triangles odd, lines predicted", fontsize=9
     )
     log10_axis(left)
     left.legend(frameon=False, fontsize=8)
     right.axhline(1.0, color="0.5", lw=0.8)
-    right.set(xscale="log", xlabel="degree k", ylabel="eigenvalue / predicted", ylim=(0, 2))
+    right.set(xscale="log", xlim=span, xlabel="degree k", ylabel="eigenvalue / predicted", ylim=(0, 2))
     return figure
 
 

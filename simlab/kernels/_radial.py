@@ -14,9 +14,12 @@ from flint import arb
 from numpy.typing import NDArray
 from pydantic import Field
 
+from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.kernels import _endpoints
 from simlab.kernels._kernel import Floats, Integers, Leaf, Pairs
+
+MAX_C = 2000.0
 
 
 @jit
@@ -68,4 +71,6 @@ class Radial(Leaf):
     def series_eigenvalues(self, dim: int, max_degree: int, rtol: float) -> Any:
         from simlab.kernels._eigenvalues import power_exponential_eigenvalues
 
+        if self.c > MAX_C:
+            raise BadInput(f"c = {self.c:g}: at most {MAX_C:g} for a spectrum on the sphere; its series cancels e^2c")
         return power_exponential_eigenvalues(self.c, self.power(), dim, max_degree, rtol)

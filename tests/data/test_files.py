@@ -61,6 +61,8 @@ def test_numpy_and_hdf5_files(tmp_path):
         ("x", b"", "x", "not a file of a known format"),
         ("x", bytes([0, 0, 8, 2, 0, 0, 0, 9, 0, 0, 0, 9, 1]), "x", "cut short or too long"),
         ("x", bytes([0, 0, 99, 2]), "x", "not an IDX file"),
+        ("x", bytes([0, 0, 14, 3]) + bytes([255] * 12), "x", "cannot be read"),
+        ("x.h5", "empty", "x.h5", "/x is empty"),
         ("x.gz", gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 9]) + bytes(9))[:20], "x.gz", "cannot be read"),
         ("x.gz", gzip.compress(b"hello"), "x.gz", "not an IDX file"),
         ("x.npy", b"\x93NUMPY\x01\x00rubbish", "x.npy", "cannot be read"),
@@ -71,6 +73,9 @@ def test_numpy_and_hdf5_files(tmp_path):
 def test_what_cannot_be_read_is_said_in_one_line(tmp_path, name, content, source, says):
     if content == "npz":
         np.savez(tmp_path / name, a=np.ones(2), b=np.ones(2))
+    elif content == "empty":
+        with h5py.File(tmp_path / name, "w") as file:
+            file["x"] = h5py.Empty("f8")
     elif content == "npy":
         np.save(tmp_path / name, np.ones((2, 2)))
     elif content is not None:
