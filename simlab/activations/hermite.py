@@ -106,8 +106,7 @@ def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list
 
 
 def homogeneity(params: Params) -> int | None:
-    # The constant h_0 = 1 is not 0 for a zero input, as a homogeneous activation would be.
-    return 1 if params.degree == 1 else None
+    return params.degree if params.degree <= 1 else None
 
 
 def degree(params: Params) -> int | None:

@@ -111,7 +111,11 @@ class Layered(Leaf):
         if self.depth == 1:
             return 1
         h: int | None = module_of(self.activation).homogeneity(self.activation)
-        return None if h == 0 and self.branch_scale() is not None else h
+        if h != 0:
+            return h
+        # A constant is homogeneous, but not 0 for the zero vector.
+        variance, numbers = activations.compiled(self.activation)[2], module_of(self.activation).numbers
+        return None if self.branch_scale() is not None or variance(0.0, numbers(self.activation)) != 0.0 else h
 
     def depends_on_dim(self) -> bool:
         return self.weight_std is not None

@@ -190,6 +190,8 @@ def test_zero_vectors_and_subnormal_ones():
     K = gram([ntk(3), nngp(2, "step")], np.vstack([np.zeros(3), np.ones(3)]))
     assert K[0][0].tolist() == [0.0, 0.0]
     assert K[1][0].tolist() == [0.0, 0.0]
+    constant = nngp(2, activations.get("hermite", degree=0)).gram(np.vstack([np.zeros(3), np.ones(3)]))
+    assert constant.tolist() == [[1.0, 1.0], [1.0, 1.0]]
 
 
 def test_custom_activation_without_a_table_is_evaluated_near_the_diagonal_too():
