@@ -20,7 +20,7 @@ from simlab.cli import _kernel_options, _options
 @click.option(
     "--memory", type=_kernel_options.Size(), help="Most memory to use, such as 4GB.  [default: half of what is free]"
 )
-@click.option("--float32", "single", is_flag=True, help="Store single precision (computed in double).")
+@click.option("--float32", is_flag=True, help="Store single precision (computed in double).")
 @click.option("--threads", type=click.IntRange(min=1), help="Threads to use.  [default: all cores]")
 @_options.overwrite
 @_options.quiet
@@ -30,7 +30,7 @@ def gram(
     inputs: str,
     output: Path,
     memory: int | None,
-    single: bool,
+    float32: bool,
     threads: int | None,
     overwrite: bool,
     quiet: bool,
@@ -61,6 +61,9 @@ def gram(
         raise BadInput("--output: give the name of a file")
     if not output.parent.is_dir():
         raise BadInput(f"{output.parent}: no such directory")
+    source = Path(inputs.partition("::")[0])
+    if output.exists() and source.exists() and output.samefile(source):
+        raise BadInput(f"{output}: is the input itself; choose another name")
     X = read_array(inputs)
     began = time.monotonic()
     with Display(quiet) as display:
@@ -72,7 +75,7 @@ def gram(
             dict(zip(names, chosen, strict=True)),
             X,
             output,
-            dtype="float32" if single else "float64",
+            dtype="float32" if float32 else "float64",
             memory=memory or free_memory() // 2,
             threads=threads,
             overwrite=overwrite,
@@ -83,7 +86,7 @@ def gram(
         "output": str(output),
         "datasets": {name: repr(kernel) for name, kernel in zip(names, chosen, strict=True)},
         "inputs": list(X.shape),
-        "dtype": "float32" if single else "float64",
+        "dtype": "float32" if float32 else "float64",
     }
     if as_json:
         _options.print_json(described)

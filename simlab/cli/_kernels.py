@@ -129,18 +129,18 @@ def spectrum(
     _check_figure(plot)
     chosen = _kernel_options.kernels(kind, fields, settings)
     spectra = [one.spectrum(dim, max_degree, domain=domain, rtol=rtol) for one in chosen]
+    if as_json:
+        rows = [_as_json(one) for one in spectra]
+        _options.print_json(rows[0] if len(rows) == 1 else rows)
+    else:
+        for one, found in zip(chosen, spectra, strict=True):
+            _print_spectrum(one, found, quiet)
     if plot is not None:
         from simlab.figures._spectra import decay
         from simlab.figures._style import save
 
         save(decay(chosen, spectra), plot)
         _remark(f"figure: {plot}", quiet)
-    if as_json:
-        rows = [_as_json(one) for one in spectra]
-        _options.print_json(rows[0] if len(rows) == 1 else rows)
-        return
-    for one, found in zip(chosen, spectra, strict=True):
-        _print_spectrum(one, found, quiet)
 
 
 def _check_figure(plot: Path | None) -> None:
@@ -160,7 +160,9 @@ def _as_json(found: Any) -> dict[str, Any]:
         "kernel": repr(found.kernel),
         "dim": found.dim,
         "degrees": found.degrees.tolist(),
-        "eigenvalues": [v if sure else None for v, sure in zip(found.eigenvalues.tolist(), known, strict=True)],
+        "eigenvalues": [
+            v if sure and math.isfinite(v) else None for v, sure in zip(found.eigenvalues.tolist(), known, strict=True)
+        ],
         "log10": [
             v if sure and math.isfinite(v) else None for v, sure in zip(found.log10.tolist(), known, strict=True)
         ],

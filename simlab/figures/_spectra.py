@@ -42,11 +42,12 @@ def decay(kernels: Sequence[Kernel], spectra: Sequence[Spectrum]) -> Figure:
     for kernel, spectrum, shade in zip(kernels, spectra, colours(len(kernels)), strict=True):
         ends = kernel.endpoints()
         law = None
+        log10 = np.where(spectrum.known(), spectrum.log10, -np.inf)  # noise is not drawn
         if ends.exponent is not None and spectrum.domain == "sphere":
             law = predicted(ends, spectrum.dim, spectrum.degrees)[0]
-            at = np.isfinite(law) & np.isfinite(spectrum.log10) & (spectrum.degrees > 0)
-            right.plot(spectrum.degrees[at], 10 ** (spectrum.log10[at] - law[at]), ".", ms=4, color=shade)
-        eigenvalue_lines(left, spectrum.degrees, spectrum.log10, law, shade, repr(kernel))
+            at = np.isfinite(law) & np.isfinite(log10) & (spectrum.degrees > 0)
+            right.plot(spectrum.degrees[at], 10 ** (log10[at] - law[at]), ".", ms=4, color=shade)
+        eigenvalue_lines(left, spectrum.degrees, log10, law, shade, repr(kernel))
     span = (0.8, 1.25 * max(2, int(spectra[0].degrees[-1])))  # also where there is nothing above degree 0 to draw
     left.set(xscale="log", xlim=span, xlabel="degree k", ylabel="eigenvalue")
     left.set_title(
@@ -54,6 +55,8 @@ def decay(kernels: Sequence[Kernel], spectra: Sequence[Spectrum]) -> Figure:
     )
     log10_axis(left)
     left.legend(frameon=False, fontsize=8)
+    if not right.lines:
+        right.text(0.5, 0.6, "no power law is predicted", transform=right.transAxes, ha="center")
     right.axhline(1.0, color="0.5", lw=0.8)
     right.set(xscale="log", xlim=span, xlabel="degree k", ylabel="eigenvalue / predicted", ylim=(0, 2))
     return figure

@@ -9,19 +9,18 @@ number depends on the data alone, not on the threads.
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
-from threadpoolctl import ThreadpoolController
 
+from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.kernels import _table
@@ -30,6 +29,7 @@ from simlab.kernels._pairs import correlations, row_norms
 from simlab.kernels._stack import Stack, table_for
 
 TILE = 384
+CHUNK_SECONDS = 0.25
 SPHERE = 1e-13
 """Relative spread of squared norms up to which data are taken to lie on a sphere."""
 
@@ -195,7 +195,9 @@ class Assembly:
                 if tile is None:
                     return
                 try:
-                    values = self._tile(*tile, scratch)
+                    values = self._tile(*tile, scratch, stop)
+                    if values is None:
+                        return
                     i, j = (
                         slice(part.start - whole.start, part.stop - whole.start)
                         for part, whole in zip(tile, (rows, columns), strict=True)
@@ -210,7 +212,7 @@ class Assembly:
                     if progress is not None:
                         progress(finished[0], total)
 
-        with _one_blas_thread():
+        with one_blas_thread():
             if threads == 1 or len(tiles) == 1:
                 work()
                 return
@@ -223,8 +225,8 @@ class Assembly:
                     stop.set()
                     raise
 
-    def _tile(self, rows: slice, columns: slice, scratch: _Scratch) -> dict[Leaf, Floats]:
-        """Every leaf's values on a tile of the data."""
+    def _tile(self, rows: slice, columns: slice, scratch: _Scratch, stop: threading.Event) -> dict[Leaf, Floats] | None:
+        """Every leaf's values on a tile of the data; None if told to stop."""
         X, Y = _doubles(self.X[rows]), _doubles(self.Y[columns])
         x, y, dim = self.x[rows], self.y[columns], X.shape[1]
         shape = (x.size, y.size)
@@ -251,7 +253,9 @@ class Assembly:
             every_row, every_column = (np.ascontiguousarray(index.ravel()) for index in np.indices(shape))
             pairs = Pairs(x, y, every_row, every_column, t.ravel(), s.ravel(), dim)
             for family in self.families:
-                tile = family[0].evaluate(family, pairs)
+                tile = _by_chunks(family, pairs, stop)
+                if stop.is_set():
+                    return None
                 values |= {leaf: row.reshape(shape) for leaf, row in zip(family, tile, strict=True)}
         return values
 
@@ -282,42 +286,24 @@ def _common(norms: Floats) -> float | None:
     return float(np.median(norms))
 
 
+def _by_chunks(family: list[Leaf], pairs: Pairs, stop: threading.Event) -> Floats:
+    """A family's values, in pieces of about a quarter second: a pair by quadrature takes a millisecond."""
+    out = np.empty((len(family), pairs.t.size))
+    begin, size = 0, 4096
+    while begin < pairs.t.size and not stop.is_set():
+        began = time.monotonic()
+        part = slice(begin, begin + size)
+        out[:, part] = family[0].evaluate(family, pairs.part(part))
+        begin += size
+        size = size * 2 if time.monotonic() - began < CHUNK_SECONDS else max(64, size // 4)
+    return out
+
+
 def _unit(X: Floats, norms: Floats) -> Floats:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         unit = X / np.where(norms > 0.0, norms, 1.0)[:, np.newaxis]
     # A norm so small that X/norm overflows is far below anything a kernel can tell from 0.
     return np.nan_to_num(unit, copy=False)
-
-
-@functools.cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-class _OneThread:
-    """BLAS with one thread while any assembly runs: the first to enter sets the limit, the last to leave lifts it."""
-
-    lock = threading.Lock()
-    inside = 0
-    limiter: Any = None
-
-    @classmethod
-    @contextlib.contextmanager
-    def limit(cls) -> Iterator[None]:
-        with cls.lock:
-            if cls.inside == 0:
-                cls.limiter = _blas().limit(limits=1, user_api="blas")
-            cls.inside += 1
-        try:
-            yield
-        finally:
-            with cls.lock:
-                cls.inside -= 1
-                if cls.inside == 0:
-                    cls.limiter.restore_original_limits()
-
-
-_one_blas_thread = _OneThread.limit
 
 
 def _place(tile: Floats, K: NDArray[Any], rows: slice, columns: slice, mirrored: bool) -> None:

@@ -39,6 +39,10 @@ class Pairs:
     s: Floats
     dim: int
 
+    def part(self, some: slice) -> Pairs:
+        rows, columns, t, s = self.rows[some], self.columns[some], self.t[some], self.s[some]
+        return Pairs(self.x, self.y, rows, columns, t, s, self.dim)
+
     @classmethod
     def on_sphere(cls, norm: float, t: Floats, s: Floats, dim: int) -> Pairs:
         """All of one norm."""

@@ -49,10 +49,11 @@ class Task:
 
     @classmethod
     def of(cls, kernels: Mapping[str, Kernel], X: NDArray[Any], dtype: Any, memory: int | None) -> Task:
+        mapped = isinstance(X, np.memmap)  # its pages come and go
         data, kind = inputs(X, "X"), np.dtype(dtype)
         block = LARGEST
         if memory is not None:
-            room = memory - OVERHEAD - (0 if isinstance(data, np.memmap) else data.nbytes)
+            room = memory - OVERHEAD - (0 if mapped else data.nbytes)
             cell = len(kernels) * kind.itemsize
             # A block, and the strip of it that is turned round for its mirror.
             rows = (math.sqrt(CHUNK**2 + 4 * max(room, 0) / cell) - CHUNK) / 2
@@ -103,13 +104,16 @@ def gram_file(
     part, journal = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
     if path.exists() and not overwrite:
         raise BadInput(f"{path}: exists already; --overwrite replaces it when all is done, or choose another name")
+    if overwrite and path.exists() and not _is_gram(path):
+        raise BadInput(f"{path}: not a Gram matrix of simlab, so it is not overwritten; move it away")
+    assembly = Assembly.of(list(task.kernels.values()), task.X, task.X, True)  # refuses before anything is written
     with _alone(path):
         task, state = _resume(task, part, journal, overwrite)
         if not state:
             state = _create(task, part, journal)
         elif state["done"]:
             say(f"{part}: going on, {len(state['done'])} of {len(task.blocks())} blocks are there")
-        _fill(task, part, journal, state, threads or available_threads(), progress)
+        _fill(task, assembly, part, journal, state, threads or available_threads(), progress)
         os.replace(part, path)
         fsync_directory(path.parent)
         journal.unlink()
@@ -133,6 +137,17 @@ def _alone(path: Path) -> Iterator[None]:
         lock.release()
 
 
+def _is_gram(path: Path) -> bool:
+    """Whether a file is empty or was written here."""
+    if path.stat().st_size == 0:
+        return True
+    try:
+        with h5py.File(path, "r") as file:
+            return {"code", "dtype", "inputs"} <= set(file.attrs)
+    except (OSError, RuntimeError):
+        return False
+
+
 def free_memory() -> int:
     """Bytes that could be had now: what the machine has, as far as it tells."""
     try:
@@ -145,7 +160,7 @@ def free_memory() -> int:
 def _resume(task: Task, part: Path, journal: Path, overwrite: bool) -> tuple[Task, dict[str, Any]]:
     """The task with the blocks of an earlier call, and what it left; nothing where there is nothing to go on with."""
     if not journal.exists():
-        if part.exists() and part.stat().st_size > 0 and not h5py.is_hdf5(part) and not overwrite:
+        if part.exists() and not _is_gram(part):
             raise BadInput(f"{part}: not a file of simlab; move it away to go on")
         return task, {}
     identity = task.identity()
@@ -153,8 +168,15 @@ def _resume(task: Task, part: Path, journal: Path, overwrite: bool) -> tuple[Tas
         state: dict[str, Any] = json.loads(journal.read_text(encoding="utf-8"))
         differs = [key for key in identity if state["identity"][key] != identity[key]]
         earlier = replace(task, block=int(state["block"]))
+        if not state["done"]:
+            return task, {}  # nothing that could be lost
+        sound = set(state["done"]) <= set(range(len(earlier.blocks())))
+        if not differs and sound and part.exists():
+            with h5py.File(part, "r") as file:
+                state["offsets"] = {name: file[name].id.get_offset() for name in task.kernels}
         end = max(state["offsets"].values()) + task.X.shape[0] ** 2 * task.dtype.itemsize
-        sound = set(state["done"]) <= set(range(len(earlier.blocks()))) and set(state["offsets"]) == set(task.kernels)
+    except OSError:  # of HDF5: the file ends before its data
+        end = part.stat().st_size + 1
     except (ValueError, TypeError, KeyError, AttributeError):
         differs, sound = [], False
     if not differs and sound and part.exists() and part.stat().st_size >= end and earlier.block <= task.block:
@@ -192,8 +214,8 @@ def _create(task: Task, part: Path, journal: Path) -> dict[str, Any]:
                 dataset = h5py.h5d.create(file.id, name.encode(), h5py.h5t.py_create(task.dtype), space, layout)
                 h5py.Dataset(dataset).attrs["kernel"] = repr(kernel)
                 offsets[name] = dataset.get_offset()
-    except OSError as error:
-        raise WriteFailed(f"{part}: cannot write: {error.strerror or error}") from error
+    except (OSError, RuntimeError) as error:  # HDF5 tells a file-size limit as the latter
+        raise WriteFailed(f"{part}: cannot write: {getattr(error, 'strerror', None) or error}") from error
     state = {"identity": identity, "block": task.block, "offsets": offsets, "done": []}
     _commit(journal, state)
     return state
@@ -206,6 +228,7 @@ def _commit(journal: Path, state: Mapping[str, Any]) -> None:
 
 def _fill(
     task: Task,
+    assembly: Assembly,
     part: Path,
     journal: Path,
     state: dict[str, Any],
@@ -216,7 +239,6 @@ def _fill(
     sizes = [(r.stop - r.start) * (c.stop - c.start) for r, c in blocks]
     done = set(state["done"])
     before = finished = sum(sizes[number] for number in done)
-    assembly = Assembly.of(list(task.kernels.values()), task.X, task.X, True)
     buffers = [np.empty(task.block**2, dtype=task.dtype) for _ in task.kernels]
     descriptor = os.open(part, os.O_RDWR)
     try:

@@ -82,6 +82,9 @@ def test_gram_writes_every_kernel_and_depth(simlab: Call, tmp_path: Path) -> Non
     with h5py.File(out) as file:
         assert sorted(file) == ["nngp_2", "nngp_5", "ntk_2", "ntk_5"]
         assert np.array_equal(file["ntk_5"][:], ntk(5).gram(X))
+    itself = simlab("gram", "laplace", tmp_path / "X.npy", "--c", "2", "-o", tmp_path / "X.npy", "--overwrite")
+    assert itself.returncode == 2
+    assert "is the input itself" in itself.stderr
     again = simlab("gram", "laplace", tmp_path / "X.npy", "--c", "2", "-o", out)
     assert again.returncode == 2
     assert "exists already" in again.stderr

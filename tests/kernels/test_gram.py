@@ -185,6 +185,26 @@ def test_threads_of_a_user_leave_blas_as_it_was():
     assert all(np.array_equal(K, expected) for K in found)
 
 
+def test_slow_kernels_are_evaluated_in_pieces_and_can_be_stopped(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((90, 3))
+    slow = nngp(2, "tanh", 1.0, 0.1)
+    whole = slow.gram(X[:40])
+    monkeypatch.setattr(_gram, "CHUNK_SECONDS", 0.0)
+    assert np.array_equal(slow.gram(X[:40]), whole)
+    calls, evaluate = [], type(slow).evaluate
+
+    def counted(leaves, pairs):
+        calls.append(pairs.t.size)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return evaluate(leaves, pairs)
+
+    monkeypatch.setattr(type(slow), "evaluate", staticmethod(counted))
+    with pytest.raises(KeyboardInterrupt):
+        gram([slow], X, threads=2)
+    assert max(calls) <= 4096
+
+
 def test_arrays_to_fill_are_checked():
     X = np.ones((5, 2))
     K = np.empty((5, 5), dtype=np.float32)

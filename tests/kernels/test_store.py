@@ -115,6 +115,23 @@ def test_kill_nine_loses_no_committed_block(tmp_path):
     assert committed > 0
 
 
+def _stop_after_a_block(kernels, X, path, monkeypatch):
+    """Leave a file with one block in it."""
+    with monkeypatch.context() as patch:
+        write, told = _store._write, []
+
+        def stops(*arguments):
+            told.append(arguments)
+            if len(told) > len(kernels):
+                raise KeyboardInterrupt
+            write(*arguments)
+
+        patch.setattr(_store, "COMMIT_SECONDS", 0.0)
+        patch.setattr(_store, "_write", stops)
+        with pytest.raises(KeyboardInterrupt):
+            gram_file(kernels, X, path)
+
+
 def test_nothing_is_overwritten_or_mixed_unasked(X, tmp_path, small_blocks, monkeypatch):
     path = tmp_path / "K.h5"
     gram_file({"ntk": ntk(3)}, X, path)
@@ -122,9 +139,7 @@ def test_nothing_is_overwritten_or_mixed_unasked(X, tmp_path, small_blocks, monk
         gram_file({"ntk": ntk(3)}, X, path)
     gram_file({"laplace": laplace(1.0)}, X[:200], path, overwrite=True)
     assert list(read(path)) == ["laplace"]
-    monkeypatch.setattr(_store, "_fill", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        gram_file({"ntk": ntk(3)}, X, tmp_path / "J.h5")
+    _stop_after_a_block({"ntk": ntk(3)}, X, tmp_path / "J.h5", monkeypatch)
     for kernels, data, differs in (
         ({"ntk": ntk(4)}, X, "kernels"),
         ({"ntk": ntk(3)}, X + 1, "inputs"),
@@ -134,6 +149,24 @@ def test_nothing_is_overwritten_or_mixed_unasked(X, tmp_path, small_blocks, monk
     (tmp_path / "J.h5.part.json").write_text("{")
     with pytest.raises(BadInput, match="is not a journal of simlab"):
         gram_file({"ntk": ntk(3)}, X, tmp_path / "J.h5")
+
+
+def test_a_file_of_someone_else_is_never_overwritten(X, tmp_path):
+    for name in ("K.h5", "K.h5.part"):
+        (tmp_path / name).write_text("notes")
+        for overwrite in (False, True):
+            with pytest.raises(BadInput, match=r"exists already|not a Gram matrix of simlab|not a file of simlab"):
+                gram_file({"ntk": ntk(3)}, X, tmp_path / "K.h5", overwrite=overwrite)
+        assert (tmp_path / name).read_text() == "notes"
+        (tmp_path / name).unlink()
+
+
+def test_refused_inputs_leave_nothing_behind(X, tmp_path):
+    bad = X.copy()
+    bad[3, 2] = np.nan
+    with pytest.raises(BadInput, match="row 3 of the inputs"):
+        gram_file({"ntk": ntk(3)}, bad, tmp_path / "K.h5")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_old_file_stays_until_the_new_one_is_whole(X, tmp_path, small_blocks, monkeypatch):
@@ -152,7 +185,6 @@ def test_an_old_file_stays_until_the_new_one_is_whole(X, tmp_path, small_blocks,
 
 def test_a_damaged_part_is_refused_and_a_second_process_too(X, tmp_path, small_blocks, monkeypatch):
     path = tmp_path / "K.h5"
-    monkeypatch.setattr(_store, "COMMIT_SECONDS", 0.0)
     fill = _store._fill
 
     def also(*arguments):
@@ -164,6 +196,7 @@ def test_a_damaged_part_is_refused_and_a_second_process_too(X, tmp_path, small_b
     with pytest.raises(KeyboardInterrupt):
         gram_file({"ntk": ntk(3)}, X, path)
     monkeypatch.setattr(_store, "_fill", fill)
+    _stop_after_a_block({"ntk": ntk(3)}, X, path, monkeypatch)
     part, journal = tmp_path / "K.h5.part", tmp_path / "K.h5.part.json"
     state = json.loads(journal.read_text())
     journal.write_text(json.dumps(state | {"done": [999]}))
@@ -180,9 +213,7 @@ def test_a_damaged_part_is_refused_and_a_second_process_too(X, tmp_path, small_b
 
 def test_blocks_of_an_earlier_call_are_kept_whatever_the_memory(X, tmp_path, small_blocks, monkeypatch):
     fill = _store._fill
-    monkeypatch.setattr(_store, "_fill", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        gram_file({"ntk": ntk(3)}, X, tmp_path / "K.h5")
+    _stop_after_a_block({"ntk": ntk(3)}, X, tmp_path / "K.h5", monkeypatch)
     blocks = []
     monkeypatch.setattr(_store, "LARGEST", 256)
     monkeypatch.setattr(_store, "_fill", lambda task, *a: (blocks.append(task.block), fill(task, *a)))
