@@ -7,6 +7,7 @@ quadrature of its profile, in Arb where the profile is known to any precision.
 from __future__ import annotations
 
 import functools
+import threading
 
 import numpy as np
 from flint import arb, ctx
@@ -19,6 +20,9 @@ from simlab.kernels._extract64 import extract64
 from simlab.kernels._kernel import Kernel, Leaf
 from simlab.kernels._sample import Profile
 from simlab.kernels._spectrum import Spectrum
+
+ALONE = threading.Lock()
+"""FLINT's precision belongs to the process: one thread at a time."""
 
 MAX_DIM, MAX_DEGREE = 100_000, 20_000
 """What can be had in minutes; beyond, asymptotics serve better."""
@@ -42,7 +46,8 @@ def decompose(kernel: Kernel, dim: int, max_degree: int, domain: str, rtol: floa
         raise BadInput(f"rtol = {rtol!r}: must lie between 1e-30 and 1")
     if domain == "cube" and max_degree > dim:
         raise BadInput(f"max_degree = {max_degree}: at most {dim}, the dimension, on the cube")
-    return _decompose(kernel, int(dim), int(max_degree), domain, float(rtol))
+    with ALONE:
+        return _decompose(kernel, int(dim), int(max_degree), domain, float(rtol))
 
 
 @functools.lru_cache(maxsize=64)
@@ -60,7 +65,8 @@ def expand(kernel: Kernel) -> Endpoints:
     if len(terms) == 1 and isinstance(leaf := terms[0][1], Leaf) and (known := leaf.known_endpoints()) is not None:
         return known.scaled(terms[0][0])
     profile = profile_of(kernel)
-    return extract64(kernel.profile, noise=NOISE) if profile is None else extract(profile)
+    with ALONE:
+        return extract64(kernel.profile, noise=NOISE) if profile is None else extract(profile)
 
 
 def profile_of(kernel: Kernel) -> Profile | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -178,6 +179,16 @@ def test_a_spectrum_is_computed_once_and_leaves_the_precision_alone():
     assert ctx.prec == before
     with pytest.raises(ValueError, match="read-only"):
         ntk(4).spectrum(9, 30).eigenvalues[0] = 1.0
+
+
+def test_threads_of_a_user_do_not_mix_their_precision():
+    kernels = [ntk(depth, weight_std=1.3) for depth in range(2, 8)]
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda kernel: (kernel.spectrum(6, 30), kernel.endpoints()), kernels))
+    for kernel, (spectrum, ends) in zip(kernels, found, strict=True):
+        alone = (2.0 * kernel).spectrum(6, 30)  # not in the cache
+        assert 2.0 * spectrum.eigenvalues == pytest.approx(alone.eigenvalues, rel=1e-15)
+        assert ends == kernel.endpoints()
 
 
 @pytest.mark.parametrize(
