@@ -12,10 +12,11 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time `__getattr__` be
     from simlab.machines.kernel_ridge import KernelRidge
 
 _HOMES = {
+    "FeatureRidge": "feature_ridge",
     "KernelRidge": "kernel_ridge",
 }
 
-__all__ = ["KernelRidge"]
+__all__ = ["FeatureRidge", "KernelRidge"]
 
 
 def __getattr__(name: str) -> Any:
