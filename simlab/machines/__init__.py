@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # for editors and type checkers; at run time `__getattr__` below
     from simlab.machines._path import RidgePath, ridge_path
     from simlab.machines._solver import solve_path
+    from simlab.machines.feature_ridge import FeatureRidge
     from simlab.machines.kernel_ridge import KernelRidge
 
 _HOMES = {
+    "FeatureRidge": "feature_ridge",
     "KernelRidge": "kernel_ridge",
     "RidgePath": "_path",
     "ridge_path": "_path",
     "solve_path": "_solver",
 }
 
-__all__ = ["KernelRidge", "RidgePath", "ridge_path", "solve_path"]
+__all__ = ["FeatureRidge", "KernelRidge", "RidgePath", "ridge_path", "solve_path"]
 
 
 def __getattr__(name: str) -> Any:
