@@ -7,7 +7,7 @@ ReLU a = d, s = d/2; RF of ReLU a = d + 2, s = d/2 + 1 (MATH §4). A target with
     Σ_k p_k μ_k^{−2r} < ∞                  iff r < (b−1)/2a, the source exponent; r = 1/2 is the native space,
     f ∈ H^β                                iff β < (b−1)/2, the `smoothness`.
 
-Rates of the learning curve (MATH §5). A mode is learned where nη_k ≫ κ, up to k* with n k*^{−a} = κ. What is not learned
+Rates of the learning curve (MATH §5). A mode is learned where nη_k ≫ κ, up to k* with n k*^{−a} = κ. Not learned
 is Σ_{k>k*} p_k + (κ/n)² Σ_{k<k*} p_k/μ_k² ~ k*^{−2β'}, β' = min(β, 2s): beyond β = 2s the second sum converges
 and smoother targets gain nothing (saturation of ridge regression). The noise costs σ²γ ~ σ² k*^D/n.
 
@@ -46,7 +46,7 @@ class Source:
             raise BadInput(f"dim = {self.dim}: a sphere needs dimension 2 or more")
         if not self.kernel_decay > self.dim - 1:
             raise BadInput(
-                f"kernel_decay = {self.kernel_decay}: must be more than d − 1 = {self.dim - 1} (finite trace)"
+                f"kernel_decay = {self.kernel_decay}: must be more than d − 1 = {self.dim - 1}"
             )
         if not self.power_decay > 1:
             raise BadInput(f"power_decay = {self.power_decay}: must be more than 1, or the target has no mean square")

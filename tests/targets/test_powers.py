@@ -125,7 +125,6 @@ def test_a_neuron_is_its_activation_at_a_product(name: str) -> None:
         ("quadratic_form", {"rank": 1}, 5, "must be ±1 for rank 1"),
         ("quadratic_form", {"rank": 4, "trace": 2.1}, 5, "between −2 and 2 for rank 4"),
         ("teacher", {}, 5, "network"),
-        ("neuron", {"activation": "rleu"}, 5, 'did you mean "relu"'),
     ],
 )
 def test_refusals(kind: str, fields: dict[str, Any], dim: int, says: str) -> None:
