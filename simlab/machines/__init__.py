@@ -1,0 +1,30 @@
+"""machines: what learns with a kernel or features: ridge regression, Gaussian processes, kernel gradient flow.
+
+A machine is an object made in Python; experiments choose theirs.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # for editors and type checkers; at run time `__getattr__` below
+    from simlab.machines._path import RidgePath, ridge_path
+    from simlab.machines._solver import solve_path
+    from simlab.machines.kernel_ridge import KernelRidge
+
+_HOMES = {
+    "KernelRidge": "kernel_ridge",
+    "RidgePath": "_path",
+    "ridge_path": "_path",
+    "solve_path": "_solver",
+}
+
+__all__ = ["KernelRidge", "RidgePath", "ridge_path", "solve_path"]
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, from its module when first asked for: LAPACK and the solvers take 0.2 s to import."""
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"simlab.machines.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'simlab.machines' has no attribute {name!r}")
