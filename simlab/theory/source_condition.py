@@ -45,9 +45,7 @@ class Source:
         if self.dim < 2:
             raise BadInput(f"dim = {self.dim}: a sphere needs dimension 2 or more")
         if not self.kernel_decay > self.dim - 1:
-            raise BadInput(
-                f"kernel_decay = {self.kernel_decay}: must be more than d − 1 = {self.dim - 1}"
-            )
+            raise BadInput(f"kernel_decay = {self.kernel_decay}: must be more than d − 1 = {self.dim - 1}")
         if not self.power_decay > 1:
             raise BadInput(f"power_decay = {self.power_decay}: must be more than 1, or the target has no mean square")
 
