@@ -32,6 +32,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     help="Ledger.",
 )
 @_options.workers
+@_options.data
 @_options.overwrite
 @_options.quiet
 @_options.as_json
