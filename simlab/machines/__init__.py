@@ -9,13 +9,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time `__getattr__` below
+    from simlab.machines.gaussian_process import GaussianProcess
+    from simlab.machines.kernel_flow import KernelFlow
     from simlab.machines.kernel_ridge import KernelRidge
 
 _HOMES = {
+    "GaussianProcess": "gaussian_process",
+    "KernelFlow": "kernel_flow",
     "KernelRidge": "kernel_ridge",
 }
 
-__all__ = ["KernelRidge"]
+__all__ = ["GaussianProcess", "KernelFlow", "KernelRidge"]
 
 
 def __getattr__(name: str) -> Any:
