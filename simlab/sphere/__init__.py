@@ -1,6 +1,7 @@
 """sphere: S^{d−1} with its uniform law. MATH §1, §4.
 
 `legendre` the polynomials P_k that span the zonal functions of degree k; `multiplicity` the dimension N(d, k) of the
-spherical harmonics of degree k; `hemisphere` Gauss–Legendre nodes in the angle, and the density of the angle.
+spherical harmonics of degree k; `hemisphere` Gauss–Legendre nodes in the angle, and the density of the angle;
+`power` the share of a function in each degree.
 d = 2 is the circle: P_k(cos θ) = cos kθ and N = 2.
 """

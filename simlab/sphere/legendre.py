@@ -27,6 +27,29 @@ def _recurrence(dim: int, u: Floats, P: Floats) -> None:
             P[k + 1, i] = ((2 * k + dim - 2) * u[i] * P[k, i] - k * P[k - 1, i]) / (k + dim - 2)
 
 
+@jit
+def _accumulate(dim: int, coefficients: Floats, u: Floats, out: Floats) -> None:
+    for i in range(u.size):
+        before, here, total = 0.0, 1.0, coefficients[0]
+        for k in range(coefficients.size - 1):
+            before, here = here, ((2 * k + dim - 2) * u[i] * here - k * before) / (k + dim - 2) if k > 0 else u[i]
+            total += coefficients[k + 1] * here
+        out[i] = total
+
+
+def legendre_sum(dim: int, coefficients: ArrayLike, u: ArrayLike) -> Floats:
+    """Σ_k c_k P_k(u), of the shape of u: one pass, without the (K+1, n) numbers of `legendre`."""
+    if dim < 2:
+        raise BadInput(f"dim = {dim}: a sphere needs dimension 2 or more")
+    c = np.ascontiguousarray(coefficients, dtype=np.float64)
+    if c.ndim != 1 or c.size == 0:
+        raise BadInput(f"coefficients have shape {c.shape}: must be one number a degree")
+    points = np.asarray(u, dtype=np.float64)
+    out = np.empty(points.size)
+    _accumulate(dim, c, np.ascontiguousarray(points.ravel()), out)
+    return out.reshape(points.shape)
+
+
 def legendre(dim: int, max_degree: int, u: ArrayLike) -> Floats:
     """P_k(u) for k = 0 … max_degree: shape (max_degree + 1, *u.shape)."""
     if dim < 2:

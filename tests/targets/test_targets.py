@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from simlab.core import lookup
+from simlab.core.params import parse
 from simlab.targets import relu_teacher
 
 
 @pytest.mark.parametrize(("kind", "fields"), lookup.all_examples("targets"))
 def test_a_draw_is_a_function(kind: str, fields: dict[str, Any]) -> None:
     module = lookup.get("targets", kind)
-    f, g = (module.draw(module.Params(**fields), 5, np.random.default_rng(seed)) for seed in (1, 2))
+    f, g = (module.draw(parse(module.Params, fields), 5, np.random.default_rng(seed)) for seed in (1, 2))
     X = np.random.default_rng(0).standard_normal((8, 5))
     assert f(X).shape == (8,)
     assert np.allclose(f(X)[::-1], f(X[::-1]), rtol=1e-13)

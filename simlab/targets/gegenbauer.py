@@ -1,0 +1,82 @@
+"""Spherical harmonics of chosen degrees: f(x) = Σ_k √(p_k N_k) Σ_j c_kj P_k(w_kj·x̂), x̂ = x/‖x‖. MATH §4, §7.
+
+P_k is the Legendre polynomial of dimension d (Gegenbauer's, P_k(1) = 1), the w_kj independent unit vectors. With one
+direction a degree f is zonal in it and c = 1; with more, c is Gaussian and divided by the root of Σ_ij c_i c_j
+P_k(w_i·w_j), and f looks like a generic harmonic. E f_k² = p_k exactly, on every sphere: only
+the direction of x counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BeforeValidator, Field, model_validator
+
+from simlab.core.params import Params as Base
+from simlab.sphere.legendre import legendre_sum
+from simlab.sphere.multiplicity import log_multiplicity
+from simlab.targets._sphere import cosines, unit_vectors
+
+Floats = NDArray[np.float64]
+AsTuple = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
+
+
+class Params(Base):
+    degrees: Annotated[tuple[Annotated[int, Field(ge=0)], ...], AsTuple] = Field(
+        (1,), min_length=1, description="degrees k, each once"
+    )
+    powers: Annotated[tuple[Annotated[float, Field(gt=0)], ...], AsTuple] | None = Field(
+        None, description="power p_k of each degree; 1 each by default"
+    )
+    directions: int = Field(1, ge=1, description="random directions a degree")
+
+    @model_validator(mode="after")
+    def _one_power_a_degree(self) -> Params:
+        if len(set(self.degrees)) < len(self.degrees):
+            raise ValueError(f"degrees = {list(self.degrees)}: each may be named once")
+        if self.powers is not None and len(self.powers) != len(self.degrees):
+            raise ValueError(f"powers has {len(self.powers)} numbers: must be {len(self.degrees)}, one a degree")
+        return self
+
+
+EXAMPLES = (
+    {"degrees": [2]},
+    {"degrees": [1, 2, 3], "powers": [1.0, 0.5, 0.25]},
+    {"degrees": [0, 3], "directions": 4},
+)
+
+
+def _powers(params: Params) -> tuple[float, ...]:
+    return params.powers if params.powers is not None else (1.0,) * len(params.degrees)
+
+
+def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:
+    parts = []
+    for degree, size in zip(params.degrees, _powers(params), strict=True):
+        w = unit_vectors(params.directions, dim, rng)
+        c = rng.standard_normal(params.directions) if params.directions > 1 else np.ones(1)
+        mode = np.zeros(degree + 1)
+        mode[degree] = 1.0
+        c /= np.sqrt(c @ legendre_sum(dim, mode, w @ w.T) @ c)
+        mode[degree] = np.sqrt(size) * np.exp(0.5 * log_multiplicity(dim, degree))
+        parts.append((mode, w, c))
+
+    def target(X: Floats) -> Floats:
+        f = np.zeros(len(X))
+        for mode, w, c in parts:
+            f += legendre_sum(dim, mode, cosines(X, w.T)) @ c
+        return f
+
+    return target
+
+
+def power(params: Params, dim: int, max_degree: int) -> Floats:
+    """Exact, for x uniform on a sphere of any radius."""
+    p = np.zeros(max_degree + 1)
+    for degree, size in zip(params.degrees, _powers(params), strict=True):
+        if degree <= max_degree:
+            p[degree] = size
+    return p

@@ -1,0 +1,62 @@
+"""A single neuron f(x) = φ(w·x), w of given norm and uniform direction, x as it is. MATH §7.
+
+Its power by degree, on the sphere of radius r, is that of the zonal g(u) = φ(‖w‖ r u): proportional to r² for a
+1-homogeneous φ (ReLU), to no power of r in general.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import numpy as np
+from numba import float64, types, void
+from numpy.typing import NDArray
+from pydantic import Field
+
+from simlab import activations
+from simlab.activations import relu
+from simlab.activations._signature import PHI
+from simlab.core.jit import jit
+from simlab.core.params import Params as Base
+from simlab.core.params import Room, module_of
+from simlab.sphere.power import zonal_power
+from simlab.targets._sphere import unit_vectors
+
+Floats = NDArray[np.float64]
+
+
+class Params(Base):
+    activation: Annotated[Base, Room("activations")] = Field(relu.Params(), description="φ")
+    norm: float = Field(1.0, gt=0, description="norm of w")
+
+
+EXAMPLES: tuple[dict[str, Any], ...] = (
+    {},
+    {"activation": "tanh", "norm": 3.0},
+    {"activation": {"kind": "hermite", "degree": 2}},
+)
+
+
+@jit(signatures=[void(types.FunctionType(PHI), float64[::1], float64[::1], float64[::1])])
+def _apply(phi: Callable[[float, Floats], float], z: Floats, a: Floats, out: Floats) -> None:
+    for i in range(z.size):
+        out[i] = phi(z[i], a)
+
+
+def _values(activation: Base, z: Floats) -> Floats:
+    out = np.empty(z.size)
+    _apply(activations.compiled(activation)[0], np.ascontiguousarray(z), module_of(activation).numbers(activation), out)
+    return out
+
+
+def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:
+    w = params.norm * unit_vectors(1, dim, rng)[0]
+    return lambda X: _values(params.activation, X @ w)
+
+
+def power(params: Params, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
+    """For x uniform on the sphere of this radius; by quadrature, to about 1e-14 of E f²."""
+    scale = params.norm * radius
+    kinks = [kink / scale for kink in module_of(params.activation).kinks(params.activation)]
+    return zonal_power(lambda u: _values(params.activation, scale * u), dim, max_degree, kinks)

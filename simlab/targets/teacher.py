@@ -1,0 +1,45 @@
+"""A random network as the target: f(x) = f_θ(x), θ as the network starts. Any kind with `initialise` and `forward`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+
+from simlab.core.errors import BadInput
+from simlab.core.params import Params as Base
+from simlab.core.params import Room, kind_of, module_of
+
+Floats = NDArray[np.float64]
+
+
+class Params(Base):
+    network: Annotated[Base, Room("networks")] = Field(description="the network, of one output")
+    scale: float = Field(1.0, gt=0, description="factor of its output")
+
+    @field_validator("network")
+    @classmethod
+    def _has_a_value(cls, value: Base) -> Base:
+        module = module_of(value)
+        if not (hasattr(module, "initialise") and hasattr(module, "forward")):
+            raise ValueError(f"{kind_of(value)} cannot be a teacher: it has no output of its own")
+        return value
+
+
+EXAMPLES = ({"network": {"kind": "two_layer", "width": 5}},)
+
+
+def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:
+    module = module_of(params.network)
+    theta = module.initialise(params.network, dim, rng)
+
+    def target(X: Floats) -> Floats:
+        values = np.asarray(module.forward(params.network, theta, X))
+        if values.ndim == 2 and values.shape[1] != 1:
+            raise BadInput(f"network has {values.shape[1]} outputs: a teacher has 1")
+        return params.scale * values.reshape(len(X))
+
+    return target

@@ -1,0 +1,5 @@
+"""theory: what is predicted without a sample: learning curves of kernel regression, and the rates that they follow.
+
+Predictions come from a spectrum and the power of the target by degree; nothing here trains or solves, so that the
+agreement of this room with machines and flows is evidence.
+"""

@@ -1,0 +1,222 @@
+"""The average error of kernel ridge regression on n samples, from the spectrum alone. MATH §5.
+
+Bordelon, Canatar & Pehlevan (2020). Degree k has N_k eigenvalues η_k, w_k = N_k η_k, the target power p_k in it:
+
+    κ = λ + T + κ Σ_k w_k/(nη_k + κ)                     T = κ(1) − Σ_{k≤K} w_k, the tail
+    1 − γ = (λ + T)/κ + κ Σ_k w_k/(nη_k + κ)²            γ = n Σ_k w_k η_k/(nη_k + κ)²
+    E_k = p_k κ²/((1−γ)(nη_k + κ)²)                       noise of variance σ² adds σ² γ/(1−γ)
+
+λ is not scaled by n. The form of 1 − γ follows from the first line and does not cancel. Degrees beyond K act as ridge
+and what the target has there stays unlearned, as what it has where η_k = 0: E = p/(1−γ). All of it is excess error;
+test error on noisy labels is σ² more.
+
+κ is the root of the decreasing h(κ) = (λ+T)/κ + Σ w_k/(nη_k+κ) = 1, found in ln κ with every factor as its logarithm:
+eigenvalues may lie below the range of float64 and multiplicities above it. Without ridge and tail κ = 0 from n = Σ N
+on, the end of a kernel of finite rank; there, at n = Σ N, noise and unlearnable power have infinite error.
+
+Symbols: κ `kappa`, γ `gamma`, λ `ridge`, σ `noise`, p `power`, n `n`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from simlab.core.errors import BadInput
+
+Floats = NDArray[np.float64]
+LN10 = math.log(10.0)
+EPS = 2.0**-52
+
+
+class Spectral(Protocol):
+    """What is asked of a spectrum; `simlab.kernels` gives it, and so does `PowerLaw` of `source_condition`."""
+
+    @property
+    def eigenvalues(self) -> Floats: ...
+    @property
+    def log10(self) -> Floats: ...
+    @property
+    def multiplicities(self) -> NDArray[Any]: ...
+    @property
+    def trace(self) -> float: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Excess error for every n and ridge asked for: arrays of their common shape, `by_degree` with (K+1,) behind it.
+
+    `error` = Σ `by_degree` + `tail` + `noise`. `truncation`: how much `error` changes if the tail is not a ridge but
+    has the eigenvalue of the last degrees, with which it would be learned soonest: for eigenvalues that fall with the
+    degree the truth lies between.
+    """
+
+    n: Floats
+    ridge: Floats
+    kappa: Floats
+    gamma: Floats
+    by_degree: Floats
+    tail: Floats
+    noise: Floats
+    truncation: Floats
+
+    @property
+    def error(self) -> Floats:
+        return np.asarray(self.by_degree.sum(axis=-1) + self.tail + self.noise)
+
+
+def learning_curve(
+    spectrum: Spectral,
+    power: ArrayLike,
+    n: ArrayLike,
+    ridge: ArrayLike = 0.0,
+    noise: float = 0.0,
+    tail_power: float = 0.0,
+) -> Curve:
+    """The prediction for n samples (0 or more, no integer needed) and ridge λ, which broadcast together.
+
+    `power` is the target's by degree from 0 on: shorter than the spectrum means none beyond, of a longer one the rest
+    joins `tail_power`. `noise` is the standard deviation σ of the labels' noise.
+    """
+    log_eta, log_w, rest = _logs(spectrum)
+    K1 = log_eta.size
+    p = np.zeros(K1)
+    given = _finite("power", power)
+    if given.ndim != 1:
+        raise BadInput(f"power has shape {given.shape}: must be one number a degree")
+    p[: min(given.size, K1)] = given[:K1]
+    beyond = float(_finite("tail_power", tail_power)) + math.fsum(given[K1:])
+    sizes, ridges = np.broadcast_arrays(_not_negative("n", n), _not_negative("ridge", ridge))
+    variance = float(_not_negative("noise", noise)) ** 2
+
+    # The last two degrees: one of them may be an exact zero of a parity.
+    edge = max(log_eta[-2:], default=-math.inf)
+    curve = _solve(log_eta, log_w, rest, p, beyond, sizes.ravel(), ridges.ravel(), variance)
+    if rest > 0 and edge > -math.inf:
+        lumped = (np.append(log_eta, edge), np.append(log_w, math.log(rest)), 0.0, np.append(p, beyond), 0.0)
+        other = _solve(*lumped, sizes.ravel(), ridges.ravel(), variance)
+        truncation = abs(_total(other) - _total(curve))
+    else:
+        truncation = np.zeros(sizes.size)
+    kappa, gamma, by_degree, tail, noisy = curve
+    shape = sizes.shape
+    return Curve(
+        n=sizes.copy(),
+        ridge=ridges.copy(),
+        kappa=kappa.reshape(shape),
+        gamma=gamma.reshape(shape),
+        by_degree=by_degree.reshape(*shape, K1),
+        tail=tail.reshape(shape),
+        noise=noisy.reshape(shape),
+        truncation=truncation.reshape(shape),
+    )
+
+
+def _finite(name: str, value: ArrayLike) -> Floats:
+    array = np.asarray(value, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise BadInput(f"{name} = {array[~np.isfinite(array)][0]}: must be finite")
+    return array
+
+
+def _not_negative(name: str, value: ArrayLike) -> Floats:
+    array = _finite(name, value)
+    if (array < 0).any():
+        raise BadInput(f"{name} = {array.min()}: must be 0 or more")
+    return array
+
+
+def _logs(spectrum: Spectral) -> tuple[Floats, Floats, float]:
+    """ln η_k, ln w_k (−inf for a zero, and for an eigenvalue that is not known) and the tail T."""
+    known = spectrum.known() if hasattr(spectrum, "known") else np.ones(len(spectrum.eigenvalues), bool)
+    if (negative := known & (spectrum.eigenvalues < 0)).any():
+        raise BadInput(f"eigenvalue {int(negative.argmax())} is negative: the kernel is not positive definite")
+    log_eta = np.where(known, LN10 * spectrum.log10, -math.inf)
+    log_w = log_eta + np.array([math.log(int(count)) for count in spectrum.multiplicities])
+    weights = np.exp(log_w)
+    rest = spectrum.trace - math.fsum(weights)
+    # Below the rounding of the sum the difference says nothing; what is left then falls at least like the last degrees.
+    if rest <= 64 * EPS * spectrum.trace:
+        rest = max(0.0, min(rest, float(weights[-2:].max(initial=0.0))))
+    return log_eta, log_w, rest
+
+
+def _total(curve: tuple[Floats, Floats, Floats, Floats, Floats]) -> Floats:
+    return np.asarray(curve[2].sum(axis=1) + curve[3] + curve[4])
+
+
+def _solve(
+    log_eta: Floats, log_w: Floats, rest: float, p: Floats, beyond: float, n: Floats, ridge: Floats, variance: float
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """κ, γ, E by degree, E of the tail and of the noise, for n and ridge of one length."""
+    held = ridge + rest
+    with np.errstate(divide="ignore"):
+        log_held, log_n = np.log(held), np.log(n)
+    live = log_eta > -math.inf
+    log_kappa = _root(log_eta[live], log_w[live], log_held, log_n)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        # q = κ/(nη+κ), the share of a mode that is not learned; 1 for a zero eigenvalue, also at κ = 0.
+        ratio = log_n[:, np.newaxis] + log_eta - log_kappa[:, np.newaxis]  # ln(nη/κ)
+        q = np.where(np.isnan(ratio) | ~live, 1.0, np.exp(-np.logaddexp(0.0, ratio)))
+        # w/κ q² and w/κ q(1−q): the terms of 1−γ and γ. At κ = 0 the latter is N/n.
+        log_share = log_w - log_kappa[:, np.newaxis]
+        log_q = np.where(np.isnan(ratio), 0.0, -np.logaddexp(0.0, ratio))
+        log_learned = np.where(np.isnan(ratio), -math.inf, -np.logaddexp(0.0, -ratio))
+        left = np.where(live, np.exp(log_share + 2 * log_q), 0.0).sum(axis=1)
+        spent = np.where(live, np.exp(log_share + log_q + log_learned), 0.0).sum(axis=1)
+        one_minus = np.exp(log_held - log_kappa) + left
+        flat = np.isneginf(log_kappa)
+        if flat.any():
+            modes = float(sum(np.exp((log_w - log_eta)[live])))
+            spent[flat] = np.where(n[flat] > 0, modes / n[flat], 0.0)
+            one_minus[flat] = np.maximum(1.0 - spent[flat], 0.0)
+        factor = np.where(q == 0.0, 0.0, q**2 / one_minus[:, np.newaxis])
+        by_degree = np.where(p == 0.0, 0.0, p * factor)
+        tail = np.zeros(n.size) if beyond == 0.0 else beyond / one_minus
+        noisy = np.zeros(n.size) if variance == 0.0 else variance * spent / one_minus
+    return np.exp(log_kappa), spent, by_degree, tail, noisy
+
+
+def _root(log_eta: Floats, log_w: Floats, log_held: Floats, log_n: Floats) -> Floats:
+    """ln κ by Newton's method on ln h as a function of ln κ, kept in a bracket; −inf for κ = 0."""
+    # κ ≤ λ + T + Σw. κ ≥ λ + T, and κ ≥ η_j (Σ_{i≤j} N_i − n) in falling order of η, as x/(nx+κ) grows with x.
+    high = np.logaddexp(log_held, np.logaddexp.reduce(log_w, initial=-math.inf))
+    order = np.argsort(-log_eta, kind="stable")
+    counts = np.cumsum(np.exp((log_w - log_eta)[order]))
+    with np.errstate(divide="ignore"):
+        more = np.log(np.maximum(counts - np.exp(log_n)[:, np.newaxis], 0.0))
+    low = np.maximum(log_held, (log_eta[order] + more).max(axis=1, initial=-math.inf))
+    found = np.full(log_n.size, -math.inf)
+    todo = np.flatnonzero(low > -math.inf)
+    low, high = low[todo] - 1e-9, high[todo] + 1e-9
+    s = 0.5 * (low + high)
+    for step in range(400):
+        if not todo.size:
+            return found
+        value, slope = _log_h(s, log_eta, log_w, log_held[todo], log_n[todo])
+        low, high = np.where(value > 0, s, low), np.where(value > 0, high, s)
+        newton = s - value / slope
+        # Every third step halves the bracket, so that it ends whatever the shape of h.
+        safe = (newton > low) & (newton < high) & (step % 3 < 2)
+        following = np.where(safe, newton, 0.5 * (low + high))
+        tolerance = 4 * EPS * np.maximum(1.0, abs(s))
+        done = (abs(following - s) <= tolerance) | (high - low <= tolerance) | (value == 0)
+        found[todo[done]] = np.where(value == 0, s, following)[done]
+        keep = ~done
+        todo, low, high, s = todo[keep], low[keep], high[keep], following[keep]
+    found[todo] = s
+    return found
+
+
+def _log_h(s: Floats, log_eta: Floats, log_w: Floats, log_held: Floats, log_n: Floats) -> tuple[Floats, Floats]:
+    """ln h at ln κ = s, and its derivative."""
+    below = np.logaddexp(log_n[:, np.newaxis] + log_eta, s[:, np.newaxis])  # ln(nη + κ)
+    terms = np.exp(log_w - below)
+    ridge = np.exp(log_held - s)
+    h = ridge + terms.sum(axis=1)
+    slope = -(ridge + (terms * np.exp(s[:, np.newaxis] - below)).sum(axis=1)) / h
+    return np.log(h), slope
