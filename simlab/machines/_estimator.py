@@ -43,14 +43,16 @@ class Estimator:
         return params | (_nested(params) if deep else {})
 
     def set_params(self, **params: Any) -> Self:
-        known = self.get_params()
-        for name in params:
-            if name not in known:
-                raise BadData(f"{name}: unknown parameter{nearest(name, known)} (allowed: {one_of(known)})")
+        new = self.get_params(deep=False)
         # Whole parameters first: kernel and kernel__depth given together mean the depth of the new kernel.
         for name in sorted(params, key=lambda name: name.count("__")):
+            known = new | _nested(new)
+            if name not in known:
+                raise BadData(f"{name}: unknown parameter{nearest(name, known)} (allowed: {one_of(known)})")
             own, _, rest = name.partition("__")
-            setattr(self, own, _replaced(getattr(self, own), rest, params[name]) if rest else params[name])
+            new[own] = _replaced(new[own], rest, params[name]) if rest else params[name]
+        for name, value in new.items():
+            setattr(self, name, value)
         return self
 
     def __repr__(self) -> str:
