@@ -63,9 +63,7 @@ def judge(results: Results) -> Judgement:
             distances.append(float(distance[-1] / distance[0]))
             # The loss at time 0, f = 0, is half the mean square of the labels.
             apart.append(float(results.select("methods_apart", at).max() / np.sqrt(2 * loss[0])))
-    holds = (
-        max(losses) <= LOSS_TOLERANCE and max(distances) <= DISTANCE_TOLERANCE and max(apart) <= METHODS_TOLERANCE
-    )
+    holds = max(losses) <= LOSS_TOLERANCE and max(distances) <= DISTANCE_TOLERANCE and max(apart) <= METHODS_TOLERANCE
     measured = (
         f"training loss at most {max(losses):.1e} of the first, test predictions {max(distances):.1e} from the "
         f"solution, closed form and integration {max(apart):.1e} apart, over {len(losses)} flows"

@@ -75,9 +75,7 @@ def judge(results: Results) -> Judgement:
     conjugate = fit_power(width, results["conjugate_error"])
     rate, rate_error = _kurtosis_rate(width, results["kurtosis"], results["kurtosis_se"])
     widest = int(np.argmax(width))
-    z, distance, critical = (
-        float(results[name][widest]) for name in ("covariance_z", "ks_distance", "ks_critical")
-    )
+    z, distance, critical = (float(results[name][widest]) for name in ("covariance_z", "ks_distance", "ks_critical"))
     holds = (
         conjugate is not None
         and abs(conjugate.exponent - CONJUGATE_RATE) <= CONJUGATE_TOLERANCE
@@ -93,7 +91,10 @@ def judge(results: Results) -> Judgement:
     )
     numbers = {name: results[name].tolist() for name in ("network.width", "conjugate_error", "kurtosis", "kurtosis_se")}
     numbers |= {name: results[name].tolist() for name in ("covariance_z", "ks_distance", "ks_critical")}
-    exponents = {"conjugate": conjugate.exponent if conjugate else None, "kurtosis": rate if np.isfinite(rate) else None}
+    exponents = {
+        "conjugate": conjugate.exponent if conjugate else None,
+        "kurtosis": rate if np.isfinite(rate) else None,
+    }
     return Judgement(bool(holds), measured, {"exponents": exponents, **numbers})
 
 

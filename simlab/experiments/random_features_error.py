@@ -49,7 +49,9 @@ class Params(Base):
             able = [name for name in lookup.kinds("networks") if hasattr(lookup.get("networks", name), "features")]
             raise ValueError(f"network.kind = {kind!r}: it is no feature map (allowed: {one_of(able)})")
         if self.kernel is None and not hasattr(module, "exact"):
-            raise ValueError(f"kernel: missing; network.kind = {kind!r} needs a [kernel] table, the limit of its features")
+            raise ValueError(
+                f"kernel: missing; network.kind = {kind!r} needs a [kernel] table, the limit of its features"
+            )
         if (self.target is None) != (self.samples == 0):
             raise ValueError(f"samples = {self.samples}: regression needs both samples and a [target] table")
         return self
