@@ -28,6 +28,8 @@ from simlab.core.errors import BadInput
 
 Floats = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
+TINY = float(np.finfo(np.float64).tiny)
+"""What is below counts as 0: of subnormal numbers most digits are lost, and their inverses overflow."""
 ASYMMETRY = 1e-10
 """Of the largest entry: how far K may be from its mirror, and how negative an eigenvalue rounding may make."""
 
@@ -63,7 +65,7 @@ class Eigen:
 
     def cutoff(self) -> float:
         """n·eps·λ_max: what an eigenvalue's own rounding error may reach."""
-        return self.values.size * EPS * float(self.values[-1])
+        return max(self.values.size * EPS * float(self.values[-1]), TINY)
 
 
 class Spectral:
@@ -97,58 +99,76 @@ class Spectral:
 
 
 class Cholesky:
-    """A + λI = LLᵀ in A's own memory.
+    """D(A + λI)D = LLᵀ in A's own memory, D of powers of two (exact) that bring the diagonal into [½, 2].
 
-    LAPACK works on Aᵀ, which in its column order is A, and writes its lower triangle and diagonal only: the other
-    triangle and a copied diagonal keep A, so that residuals need no second n × n array.
+    Inputs of very different norms are then no reason to call a matrix singular. LAPACK works on Aᵀ, which in its column
+    order is A, and writes its lower triangle and diagonal only: the other triangle and a copied diagonal keep A, and
+    residuals need no second n × n array.
     """
 
     rank, note = None, ""
 
-    def __init__(self, A: Floats, diagonal: Floats) -> None:
+    def __init__(self, A: Floats, diagonal: Floats, scales: Floats) -> None:
         self._A, self._diagonal, self._pivots = A, diagonal, np.diagonal(A).copy()
+        self._scales = scales[:, np.newaxis]
 
     @classmethod
     def of(cls, A: Floats, ridge: float) -> Cholesky | None:
         """None, and A as it was, where A + λI is numerically singular. A is C-contiguous."""
-        diagonal = np.diagonal(A).copy()
-        np.fill_diagonal(A, diagonal + ridge)
-        scale, rcond = float(lapack.dlange("1", A.T)), 0.0
+        before = np.diagonal(A).copy()
+        if np.min(before + ridge) < TINY:
+            return None
+        scales = _powers(before + ridge)
+        _scale(A, scales)
+        diagonal = (before + ridge) * scales * scales
+        np.fill_diagonal(A, diagonal)
+        size, rcond = float(lapack.dlange("1", A.T)), 0.0
         factor, failed = lapack.dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
         assert np.shares_memory(factor, A)
-        if failed == 0 and math.isfinite(scale):
-            rcond, failed = lapack.dpocon(factor, scale, uplo="L")
+        if failed == 0 and math.isfinite(size):
+            rcond, failed = lapack.dpocon(factor, size, uplo="L")
         if failed == 0 and rcond >= A.shape[0] * EPS:
-            return cls(A, diagonal + ridge)
-        _restore(A, diagonal)
+            return cls(A, diagonal, scales)
+        # A's upper triangle from its lower one, which LAPACK (whose lower is A's upper) left alone.
+        for begin in range(0, A.shape[0], 512):
+            rows, below = slice(begin, begin + 512), slice(begin + 512, None)
+            A[rows, below] = A[below, rows].T
+            A[rows, rows] = np.tril(A[rows, rows]) + np.tril(A[rows, rows], -1).T
+        _scale(A, 1.0 / scales)
+        np.fill_diagonal(A, before)
         return None
 
     def inverse(self, B: Floats) -> Floats:
-        found: Floats = lapack.dpotrs(self._A.T, B, lower=1)[0]
+        found: Floats = self._scales * lapack.dpotrs(self._A.T, self._scales * B, lower=1)[0]
         return found
 
     def times(self, B: Floats) -> Floats:
         np.fill_diagonal(self._A, self._diagonal)
-        found: Floats = blas.dsymm(1.0, self._A.T, B, lower=0)
+        found: Floats = blas.dsymm(1.0, self._A.T, B / self._scales, lower=0) / self._scales
         np.fill_diagonal(self._A, self._pivots)
         return found
 
     def whiten(self, B: Floats) -> Floats:
-        """L⁻¹B: columns with the squared norms bᵀ(A + λI)⁻¹b."""
-        found: Floats = lapack.dtrtrs(self._A.T, B, lower=1)[0]
+        """L⁻¹DB: columns with the squared norms bᵀ(A + λI)⁻¹b."""
+        found: Floats = lapack.dtrtrs(self._A.T, self._scales * B, lower=1)[0]
         return found
 
     def log_determinant(self) -> float:
-        return 2.0 * float(np.sum(np.log(self._pivots)))
+        return 2.0 * float(np.sum(np.log(self._pivots)) - np.sum(np.log(self._scales)))
 
 
-def _restore(A: Floats, diagonal: Floats) -> None:
-    """A's upper triangle from its lower one, which LAPACK (whose lower is A's upper) left alone."""
-    for begin in range(0, A.shape[0], 512):
-        rows, below = slice(begin, begin + 512), slice(begin + 512, None)
-        A[rows, below] = A[below, rows].T
-        A[rows, rows] = np.tril(A[rows, rows]) + np.tril(A[rows, rows], -1).T
-    np.fill_diagonal(A, diagonal)
+def _powers(diagonal: Floats) -> Floats:
+    """Powers of two near diagonal^{-1/2}; all 1 where they are equal."""
+    exponents = np.rint(-0.5 * np.log2(diagonal)).astype(int)
+    powers: Floats = np.ldexp(1.0, exponents if np.ptp(exponents) else np.zeros_like(exponents))
+    return powers
+
+
+def _scale(A: Floats, scales: Floats) -> None:
+    """A ← DAD"""
+    if np.any(scales != 1.0):
+        A *= scales[:, np.newaxis]
+        A *= scales
 
 
 def factored(K: ArrayLike, Y: ArrayLike, ridge: float, *, overwrite: bool = False) -> tuple[Cholesky | Spectral, Dense]:

@@ -33,6 +33,8 @@ class Estimator:
     """What every machine has; a subclass adds `fit`, which calls `_inputs` with reset=True, and `predict`."""
 
     n_features_in_: int
+    _fitted = "dual_coef_"
+    """The attribute that a successful `fit` leaves."""
 
     @classmethod
     def _names(cls) -> list[str]:
@@ -59,7 +61,7 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self._names())})"
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_features_in_")
+        return hasattr(self, self._fitted)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import RegressorTags, Tags, TargetTags

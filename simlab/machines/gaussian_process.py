@@ -44,10 +44,9 @@ class GaussianProcess(Estimator):
         kernel, noise = checked_kernel(self.kernel), _dense.checked_ridge(self.noise, "noise")
         data = self._inputs(X, reset=True)
         targets = labels(y, data.shape[0])
-        self.X_fit_ = np.array(data, order="C")
-        self._targets = targets.copy()
-        self._factor, found = _dense.factored(kernel.gram(self.X_fit_), targets, noise, overwrite=True)
-        self.dual_coef_ = found.coefficients
+        data = np.array(data, order="C")
+        factor, found = _dense.factored(kernel.gram(data), targets, noise, overwrite=True)
+        self.X_fit_, self._targets, self._factor, self.dual_coef_ = data, targets.copy(), factor, found.coefficients
         self.residual_, self.rank_, self.note_ = found.residual, found.rank, found.note
         return self
 

@@ -49,6 +49,7 @@ def test_a_singular_gram_has_the_least_norm_answer(size: int) -> None:
     """Rank r by construction: K⁺ from the factor, K = BBᵀ, K⁺ = (B⁺)ᵀB⁺."""
     rank = size // 2
     B = np.random.default_rng(1).standard_normal((size, rank))
+    B[0] *= 5.0  # of another norm: the solver scales, and scales back
     K = B @ B.T
     labels = np.random.default_rng(2).standard_normal(size)
     inverse = scipy.linalg.pinv(B)
@@ -80,10 +81,24 @@ def test_cholesky_that_passes_by_luck_is_noticed() -> None:
         assert np.isfinite(_dense.solve(gaussian(1e-3).gram(X), Y, ridge).coefficients).all()
 
 
+def test_norms_of_all_sizes_are_not_singular() -> None:
+    """K(x, y) = ‖x‖‖y‖κ(u): scaled inputs have scaled coefficients, to the last digits, at norms 1e-9 to 1e9."""
+    scales = np.logspace(-9, 9, 60)
+    K = ntk(3).gram(X)
+    found = _dense.solve(K * np.outer(scales, scales), Y, 0.0, overwrite=True)
+    exact = np.linalg.solve(K, Y / scales[:, np.newaxis]) / scales[:, np.newaxis]
+    assert (found.note, found.rank) == ("", None)
+    np.testing.assert_allclose(found.coefficients, exact, rtol=1e-7)
+    factor, _ = _dense.factored(np.diag(scales), Y, 0.0)
+    assert factor.log_determinant() == pytest.approx(np.log(scales).sum(), abs=1e-10)
+    np.testing.assert_allclose(factor.whiten(Y), Y / np.sqrt(scales)[:, np.newaxis], rtol=1e-14)
+
+
 def test_zero_labels_and_the_zero_kernel() -> None:
     assert _dense.solve(np.eye(2), [0.0, 0.0], 0.0).residual == 0.0
     found = _dense.solve(np.zeros((2, 2)), [1.0, 2.0], 0.0)
     assert (found.coefficients.tolist(), found.rank, found.residual) == ([0.0, 0.0], 0, 1.0)
+    assert _dense.solve(np.diag([1e-320, 1.0]), [1.0, 2.0], 0.0).coefficients.tolist() == [0.0, 2.0]
     assert _dense.solve(np.zeros((2, 2)), [1.0, 2.0], 0.5).coefficients.tolist() == [2.0, 4.0]
 
 
@@ -106,7 +121,7 @@ K = np.eye(2)
         ((K * 1j, [1.0, 2.0], 0.0), "K has dtype complex128: must be real numbers"),
         ((np.array([[1.0, 2.0], [0.0, 1.0]]), [1.0, 2.0], 0.0), "K differs from its transpose by 2"),
         ((-K, [1.0, 2.0], 0.0), "K has the eigenvalue -1: must be positive semi-definite"),
-        ((np.zeros((2, 2)), [1.0, 2.0], 5e-324), "coefficients overflow"),
+        ((np.zeros((2, 2)), [1.0, 1e10], 1e-300), "coefficients overflow"),
     ],
 )
 def test_refuses_in_one_line(arguments: Any, message: str) -> None:

@@ -49,7 +49,8 @@ def test_every_check_of_scikit_learn_passes(machine: Any) -> None:
 
 
 def test_needs_no_scikit_learn() -> None:
-    code = "import sys; sys.modules['sklearn'] = None\nfrom simlab.kernels import ntk\nfrom simlab.machines import *\n"
+    code = "import sys, simlab.machines; assert not {'scipy', 'sklearn', 'numba'} & set(sys.modules)\n"
+    code += "sys.modules['sklearn'] = None\nfrom simlab.kernels import ntk\nfrom simlab.machines import KernelRidge\n"
     code += "m = KernelRidge(ntk(2))\ntry: m.predict([[1.0]])\nexcept ValueError as e: print(e)\n"
     code += "print(m.set_params(kernel__depth=3).fit([[1.0], [2.0]], [1.0, 2.0]).score([[3.0], [4.0]], [3.0, 4.0]))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -156,6 +157,14 @@ def test_refuses_in_one_line(machine: Any, data: Any, labels: Any, message: str)
     assert "\n" not in str(error.value)
 
 
+def test_a_fit_that_fails_leaves_no_half_of_a_machine() -> None:
+    machine = KernelRidge(ntk(2), ridge=1e-300)
+    with pytest.raises(BadInput, match="coefficients overflow"):
+        machine.fit(np.zeros((3, 2)), [1.0, 2.0, 1e10])
+    with pytest.raises(BadInput, match="not fitted"):
+        machine.predict(np.zeros((1, 2)))
+
+
 @pytest.mark.parametrize("weights", [np.zeros(50), -np.ones(50), np.ones(49), np.full(50, np.nan)])
 def test_refuses_weights(weights: Any) -> None:
     with pytest.raises(BadInput, match="sample_weight"):
@@ -179,3 +188,19 @@ def test_finite_and_honest_on_any_data(points: Any, values: Any, ridge: float, k
     true = np.linalg.norm(labels - A @ machine.dual_coef_)
     rounding = 1e-14 * len(points) * (np.abs(A) @ np.abs(machine.dual_coef_)).max()
     assert machine.residual_ * np.linalg.norm(labels) == pytest.approx(true, rel=1e-9, abs=rounding + 1e-300)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_samples_are_solved_by_iteration(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limits lowered: the same answer as by factorising."""
+    weights = RNG.uniform(0.1, 3.0, 50) if weighted else None
+    dense = KernelRidge(ntk(3), 0.1).fit(X, Y, sample_weight=weights)
+    monkeypatch.setattr("simlab.machines.kernel_ridge.DENSE_LIMIT", 40)
+    monkeypatch.setattr("simlab.machines._solver.SMALL", 40)
+    found = KernelRidge(ntk(3), 0.1).fit(X, Y, sample_weight=weights)
+    assert "conjugate gradients" in found.method_
+    assert found.residual_ <= 1e-10
+    assert found.dual_coef_.shape == Y.shape
+    np.testing.assert_allclose(found.predict(TEST), dense.predict(TEST), atol=1e-8)
+    single = KernelRidge(ntk(3), 0.1).fit(X, Y[:, 0], sample_weight=weights)
+    np.testing.assert_allclose(single.predict(TEST), dense.predict(TEST)[:, 0], atol=1e-8)
