@@ -82,9 +82,16 @@ def kernel_times(kernel: Kernel, X: NDArray[Any], X_fit: NDArray[Any], coefficie
     """K(X, X_fit) @ coefficients, some rows of K at a time."""
     out = np.empty((X.shape[0], *coefficients.shape[1:]))
     step = max(1, BLOCK // X_fit.shape[0])
-    for begin in range(0, X.shape[0], step):
-        out[begin : begin + step] = kernel.gram(X[begin : begin + step], X_fit) @ coefficients
-    return out
+    with np.errstate(over="ignore", invalid="ignore"):
+        for begin in range(0, X.shape[0], step):
+            out[begin : begin + step] = kernel.gram(X[begin : begin + step], X_fit) @ coefficients
+    return finite(out)
+
+
+def finite(predictions: Floats) -> Floats:
+    if not np.isfinite(predictions).all():
+        raise BadData("predictions overflow: scale the labels or the inputs")
+    return predictions
 
 
 def checked_kernel(kernel: Any) -> Kernel:
