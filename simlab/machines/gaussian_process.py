@@ -24,7 +24,7 @@ from scipy import linalg
 from simlab.core.errors import BadInput
 from simlab.machines import _dense
 from simlab.machines._estimator import BadData, Estimator, Floats, inputs, labels
-from simlab.machines._predict import BLOCK
+from simlab.machines._predict import BLOCK, finite
 from simlab.machines.kernel_ridge import checked_kernel
 
 
@@ -57,20 +57,20 @@ class GaussianProcess(Estimator):
         if return_std and return_cov:
             raise BadData("return_std and return_cov: at most one of them")
         data = self._inputs(X, reset=False)
-        if return_cov:
-            cross = self.kernel.gram(self.X_fit_, data)
-            white = self._factor.whiten(cross)
-            return cross.T @ self.dual_coef_, self.kernel.gram(data) - white.T @ white
+        step = data.shape[0] if return_cov else max(1, BLOCK // self.X_fit_.shape[0])
         mean = np.empty((data.shape[0], *self.dual_coef_.shape[1:]))
-        variance = self.kernel.diagonal(data) if return_std else np.empty(0)
-        step = max(1, BLOCK // self.X_fit_.shape[0])
-        for begin in range(0, data.shape[0], step):
-            rows = slice(begin, begin + step)
-            cross = self.kernel.gram(self.X_fit_, data[rows])
-            mean[rows] = cross.T @ self.dual_coef_
-            if return_std:
-                variance[rows] -= np.sum(self._factor.whiten(cross) ** 2, axis=0)
-        return (mean, np.sqrt(np.maximum(variance, 0.0))) if return_std else mean
+        spread = self.kernel.gram(data) if return_cov else self.kernel.diagonal(data) if return_std else None
+        with np.errstate(over="ignore", invalid="ignore"):
+            for begin in range(0, data.shape[0], step):
+                rows = slice(begin, begin + step)
+                cross = self.kernel.gram(self.X_fit_, data[rows])
+                mean[rows] = cross.T @ self.dual_coef_
+                if spread is not None:
+                    white = self._factor.whiten(cross)
+                    spread[rows] -= white.T @ white if return_cov else np.sum(white**2, axis=0)
+        if spread is None:
+            return finite(mean)
+        return finite(mean), finite(spread if return_cov else np.sqrt(np.maximum(spread, 0.0)))
 
     def log_marginal_likelihood(self) -> float:
         """log p(y), the sum over outputs."""

@@ -165,6 +165,13 @@ def test_a_fit_that_fails_leaves_no_half_of_a_machine() -> None:
         machine.predict(np.zeros((1, 2)))
 
 
+@pytest.mark.parametrize("machine", [KernelRidge(ntk(2)), GaussianProcess(ntk(2))], ids=repr)
+def test_predictions_that_overflow_are_an_error(machine: Any) -> None:
+    machine.fit([[1.0], [-2.0]], [1e300, 1e300])
+    with pytest.raises(BadInput, match="predictions overflow"):
+        machine.predict([[1e20]])
+
+
 @pytest.mark.parametrize("weights", [np.zeros(50), -np.ones(50), np.ones(49), np.full(50, np.nan)])
 def test_refuses_weights(weights: Any) -> None:
     with pytest.raises(BadInput, match="sample_weight"):
