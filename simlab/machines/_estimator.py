@@ -1,0 +1,215 @@
+"""scikit-learn's estimator protocol, without scikit-learn: parameters, data that are checked, tags, R².
+
+A machine is a class whose constructor only stores its arguments; everything is checked in `fit`. Parameters of a
+parameter have names with two underscores: ``set_params(kernel__depth=3)`` puts another kernel in the place of the old
+one, for kernels are values. scikit-learn is imported nowhere but in `__sklearn_tags__`, which only it calls. Errors are
+`BadInput` and also what scikit-learn's checks expect: ValueError, TypeError, NotFittedError.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from simlab.core.errors import BadInput, nearest, one_of
+
+Floats = NDArray[np.float64]
+
+
+class BadData(BadInput, ValueError):
+    """Data or parameters that cannot be used as given."""
+
+
+class BadType(BadInput, TypeError):
+    """Entries that are no numbers."""
+
+
+class Estimator:
+    """What every machine has; a subclass adds `fit`, which calls `_inputs` with reset=True, and `predict`."""
+
+    n_features_in_: int
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return list(inspect.signature(cls).parameters)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        params = {name: getattr(self, name) for name in self._names()}
+        return params | (_nested(params) if deep else {})
+
+    def set_params(self, **params: Any) -> Self:
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                raise BadData(f"{name}: unknown parameter{nearest(name, known)} (allowed: {one_of(known)})")
+        # Whole parameters first: kernel and kernel__depth given together mean the depth of the new kernel.
+        for name in sorted(params, key=lambda name: name.count("__")):
+            own, _, rest = name.partition("__")
+            setattr(self, own, _replaced(getattr(self, own), rest, params[name]) if rest else params[name])
+        return self
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self._names())})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import RegressorTags, Tags, TargetTags
+
+        targets = TargetTags(required=True, multi_output=True)
+        return Tags(estimator_type="regressor", target_tags=targets, regressor_tags=RegressorTags())
+
+    def predict(self, X: ArrayLike) -> Any:
+        raise NotImplementedError
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """R² = 1 − Σ(y − f)²/Σ(y − ȳ)², the mean over outputs; an output of no variance counts 1 if exact, else 0."""
+        predicted = np.asarray(self.predict(X))
+        truth, weights = labels(y, predicted.shape[0]), weights_of(sample_weight, predicted.shape[0])
+        if truth.shape != predicted.shape:
+            raise BadData(f"y has shape {truth.shape} and the predictions {predicted.shape}: they must agree")
+        w = (np.ones(truth.shape[0]) if weights is None else weights).reshape(-1, *[1] * (truth.ndim - 1))
+        rest = np.sum(w * (truth - predicted) ** 2, axis=0)
+        spread = np.sum(w * (truth - np.sum(w * truth, axis=0) / np.sum(w)) ** 2, axis=0)
+        constant = spread == 0.0
+        scores = np.where(constant, rest == 0.0, 1.0 - rest / np.where(constant, 1.0, spread))
+        return float(np.mean(scores))
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise _not_fitted(f"this {type(self).__name__} is not fitted: call fit first")
+
+    def _inputs(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        """X as a matrix, float32 where it was and else float64; with `reset` its columns are those to expect later."""
+        names = _column_names(X)
+        data = inputs(X)
+        if reset:
+            self.n_features_in_ = data.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+            if names is not None:
+                self.feature_names_in_ = names
+            return data
+        own, expected = type(self).__name__, getattr(self, "feature_names_in_", None)
+        if names is not None and expected is None:
+            warnings.warn(f"X has feature names, but {own} was fitted without feature names", stacklevel=3)
+        elif names is None and expected is not None:
+            message = f"X does not have valid feature names, but {own} was fitted with feature names"
+            warnings.warn(message, stacklevel=3)
+        elif names is not None and expected is not None and list(names) != list(expected):
+            raise BadData(_other_names(list(names), list(expected)))
+        if data.shape[1] != self.n_features_in_:
+            expects = f"{own} is expecting {self.n_features_in_} features as input"
+            raise BadData(f"X has {data.shape[1]} features, but {expects}")
+        return data
+
+
+def _nested(params: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in params.items():
+        if hasattr(value, "get_params") and not isinstance(value, type):
+            inner = value.get_params()
+            found |= {f"{name}__{key}": item for key, item in (inner | _nested(inner)).items()}
+    return found
+
+
+def _replaced(value: Any, key: str, new: Any) -> Any:
+    """The parameter with its own parameter `key` (``depth``, ``kernel__depth``) changed."""
+    own, _, rest = key.partition("__")
+    return value.set_params(**{own: _replaced(value.get_params()[own], rest, new) if rest else new})
+
+
+def _not_fitted(message: str) -> Exception:
+    """Also scikit-learn's NotFittedError where scikit-learn is loaded: its checks ask for that very class."""
+    module = sys.modules.get("sklearn.exceptions")
+    bases = (BadInput, module.NotFittedError) if module else (BadInput, ValueError, AttributeError)
+    error: Exception = type("NotFitted", bases, {})(message)
+    return error
+
+
+def _column_names(X: Any) -> NDArray[Any] | None:
+    """The names of a data frame's columns, if all are strings."""
+    columns = getattr(X, "columns", None)
+    if columns is None or isinstance(X, np.ndarray) or len(columns) == 0:
+        return None
+    names = list(columns)
+    texts = [isinstance(name, str) for name in names]
+    if any(texts) and not all(texts):
+        wrong = names[texts.index(False)]
+        message = "Feature names are only supported if all input features have string names"
+        raise BadType(f"X has the column name {wrong!r}: {message}")
+    return np.asarray(names, dtype=object) if all(texts) else None
+
+
+def _other_names(names: list[str], expected: list[str]) -> str:
+    """In scikit-learn's words and on its lines, as its checks compare them."""
+    lines = ["The feature names should match those that were passed during fit."]
+    unseen, missing = sorted(set(names) - set(expected)), sorted(set(expected) - set(names))
+    for title, some in (("unseen at fit time:", unseen), ("seen at fit time, yet now missing:", missing)):
+        if some:
+            lines += [f"Feature names {title}", *(f"- {name}" for name in some[:5]), *(["- ..."] * (len(some) > 5))]
+    if not unseen and not missing:
+        lines.append("Feature names must be in the same order as they were in fit.")
+    return "\n".join(lines) + "\n"
+
+
+def _numbers(values: Any, name: str) -> NDArray[Any]:
+    """An array of float32 or float64, refused unless real and finite."""
+    if hasattr(values, "tocsr"):
+        raise BadType(f"{name} is sparse: sparse input is not supported, give a dense array")
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "c":
+            raise BadData(f"{name} has dtype {array.dtype}: Complex data not supported, give real numbers")
+        if array.dtype not in (np.dtype(np.float64), np.dtype(np.float32)):
+            array = array.astype(np.float64)
+    except TypeError as error:
+        raise BadType(f"{name}: {error}") from None
+    except ValueError as error:
+        raise error if isinstance(error, BadData) else BadData(f"{name}: {error}") from None
+    if not np.isfinite(array).all():
+        what = "NaN" if np.isnan(array).any() else "infinity or a value too large for float64"
+        raise BadData(f"{name} contains {what}: all entries must be finite")
+    return array
+
+
+def inputs(X: ArrayLike, name: str = "X") -> NDArray[Any]:
+    """A matrix of one input a row, not copied where it is one."""
+    data = _numbers(X, name)
+    if data.ndim != 2:
+        hint = "Reshape your data by reshape(-1, 1) for one feature, reshape(1, -1) for one sample"
+        raise BadData(f"{name} has shape {data.shape}: must be a matrix, one input a row. {hint}")
+    for count, what in zip(data.shape, ("sample(s)", "feature(s)"), strict=True):
+        if count == 0:
+            raise BadData(f"{name} has 0 {what} (shape={data.shape}) while a minimum of 1 is required.")
+    return data
+
+
+def labels(y: Any, n: int) -> Floats:
+    """y : (n,) or (n, outputs), in float64."""
+    if y is None:
+        raise BadData("fit requires y to be passed, but the target y is None")
+    values = _numbers(y, "y").astype(np.float64, copy=False)
+    if values.ndim not in (1, 2) or values.shape[0] != n or 0 in values.shape:
+        raise BadData(f"y has shape {values.shape}: must be ({n},) or ({n}, outputs), one row for each of X")
+    return values
+
+
+def weights_of(sample_weight: Any, n: int) -> Floats | None:
+    """(n,) weights, none negative and one positive at least; a number stands for n equal ones."""
+    if sample_weight is None:
+        return None
+    weights = _numbers(sample_weight, "sample_weight").astype(np.float64, copy=False)
+    weights = np.full(n, weights) if weights.ndim == 0 else weights
+    if weights.shape != (n,):
+        raise BadData(f"sample_weight has shape {weights.shape}: must be ({n},)")
+    if weights.min() < 0.0:
+        raise BadData(f"sample_weight = {weights.min():g}: must not be negative")
+    if not weights.any():
+        raise BadData("sample_weight: all weights are zero; at least one must be positive")
+    return weights
