@@ -30,11 +30,15 @@ A kind imports from `_smooth` what it has nothing special to say about.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import Any
 
+import numpy as np
+
 from simlab.core import lookup
-from simlab.core.params import Params, module_of, parse
+from simlab.core.errors import SimlabError
+from simlab.core.params import Params, kind_of, module_of, parse
 
 # Imported before the function of the same name is bound below: an import binds the module to its name once, the first.
 importlib.import_module("simlab.activations.custom")
@@ -59,3 +63,13 @@ def compiled(params: Params) -> tuple[Any, Any, Any, Any]:
         own: tuple[Any, Any, Any, Any] = module.compiled(params)
         return own
     return module.phi, module.dphi, module.variance, module.dual
+
+
+@functools.lru_cache(maxsize=256)
+def unit_weight(params: Params) -> float:
+    """1/E φ(z)² at unit variance: σ_w² of the normalised family. MATH §3."""
+    _, _, variance, _ = compiled(params)
+    second = variance(1.0, module_of(params).numbers(params))
+    if not 0.0 < second < np.inf:
+        raise SimlabError(f"{kind_of(params)}: E φ(z)² = {second}: it cannot be normalised; give weight_std")
+    return float(1.0 / second)

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from simlab.core import lookup
+from simlab.core.errors import one_of
 from simlab.core.params import Params as Base
-from simlab.core.params import Room, module_of
+from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
 from simlab.flows import gradient_descent
 from simlab.observables import test_loss, train_loss, weight_movement
@@ -39,6 +41,16 @@ class Params(Base):
     observables: Annotated[tuple[Base, ...], Room("observables")] = Field(
         (train_loss.Params(), test_loss.Params(), weight_movement.Params()), description="what to measure"
     )
+
+    @model_validator(mode="after")
+    def _can_be_trained(self) -> Params:
+        if not hasattr(module_of(self.network), "gradient"):
+            able = [kind for kind in lookup.kinds("networks") if hasattr(lookup.get("networks", kind), "gradient")]
+            raise ValueError(
+                f"network.kind = {kind_of(self.network)!r}: it has no gradient to descend along "
+                f"(allowed: {one_of(able)})"
+            )
+        return self
 
     @model_validator(mode="after")
     def _distinct_outputs(self) -> Params:

@@ -81,7 +81,7 @@ class Layered(Leaf):
         alpha = self.branch_scale()
         if self.weight_std is None:
             skip, mix = (0.0, 1.0) if alpha is None else (1.0 / (1.0 + alpha**2), alpha**2 / (1.0 + alpha**2))
-            return np.array([0.0, 1.0, skip, mix, _unit_weight(self.activation)])
+            return np.array([0.0, 1.0, skip, mix, activations.unit_weight(self.activation)])
         skip, mix = (0.0, 1.0) if alpha is None else (1.0, alpha**2)
         return np.array([self.bias_std**2, self.weight_std**2 / dim, skip, mix, self.weight_std**2])
 
@@ -193,13 +193,3 @@ class Layered(Leaf):
         F = dual(q, [u.mid() for u in us], False)[0]
         widened = [f + arb(0, (steepest * u.rad()).upper()) for f, u in zip(F, us, strict=True)]
         return widened, dual(q, us, True)[1] if self.is_tangent() else None
-
-
-@functools.lru_cache(maxsize=256)
-def _unit_weight(activation: Params) -> float:
-    """1/E φ(z)² at unit variance"""
-    _, _, variance, _ = activations.compiled(activation)
-    second = variance(1.0, module_of(activation).numbers(activation))
-    if not 0.0 < second < np.inf:
-        raise SimlabError(f"{kind_of(activation)}: E φ(z)² = {second}: it cannot be normalised; give weight_std")
-    return float(1.0 / second)

@@ -9,13 +9,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time `__getattr__` below
+    from simlab.machines._path import RidgePath, ridge_path
+    from simlab.machines._solver import solve_path
     from simlab.machines.kernel_ridge import KernelRidge
 
 _HOMES = {
     "KernelRidge": "kernel_ridge",
+    "RidgePath": "_path",
+    "ridge_path": "_path",
+    "solve_path": "_solver",
 }
 
-__all__ = ["KernelRidge"]
+__all__ = ["KernelRidge", "RidgePath", "ridge_path", "solve_path"]
 
 
 def __getattr__(name: str) -> Any:

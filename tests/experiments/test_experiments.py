@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from simlab.core import lookup
+from simlab.core.errors import BadInput
 from simlab.lab.spec import Spec, resolve
 from simlab.record.segments import Checkpoint, Segment
 from simlab.record.writer import Writer
@@ -81,6 +82,13 @@ def test_gradient_flow_starts_at_the_initial_loss_and_learns() -> None:
     assert columns["train_loss"][-1] < 1e-6 * columns["train_loss"][0]
     assert columns["weight_movement"][0] == 0
     assert columns["time"][-1] == pytest.approx(3000 * columns["step_size"][0])
+
+
+@pytest.mark.parametrize("network", [{"kind": "mlp", "depth": 2, "width": 5}, {"kind": "random_features", "width": 5}])
+def test_gradient_flow_of_a_network_without_a_gradient_is_refused(network: dict[str, Any]) -> None:
+    kind = network["kind"]
+    with pytest.raises(BadInput, match=rf"^network\.kind = '{kind}': it has no gradient .*allowed: two_layer.*\)$"):
+        resolve(small_tables() | {"network": network})
 
 
 def test_large_alpha_is_lazy() -> None:

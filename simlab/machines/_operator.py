@@ -1,0 +1,129 @@
+"""A Gram matrix as what it does to vectors: stored in float64 or float32, or computed tile by tile at every product.
+
+`apply(P)` is the product that conjugate gradients iterate, in the precision of the storage (float32 accumulates 50,000
+terms with a relative error of about 1e-6 of the largest); `exact(P)` the product of the *stored* numbers in float64, by
+which residuals are stated. A float32 Gram matrix is within 6e-8 of each entry of the true one.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simlab.kernels import Kernel
+from simlab.kernels._gram import TILE, Assembly
+
+Floats = NDArray[np.float64]
+BLOCK_BYTES = 1 << 28
+"""Scratch of a product that converts or computes the matrix on its way: 256 MB."""
+
+
+class Operator(Protocol):
+    """A symmetric, positive semi-definite matrix K : (n, n)."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether `apply` is as good as `exact`."""
+
+    def apply(self, P: Floats) -> Floats:
+        """K P : (n, c), for the iteration."""
+
+    def exact(self, P: Floats) -> Floats:
+        """K P : (n, c), in float64."""
+
+    def columns(self, index: NDArray[np.int64]) -> Floats:
+        """K[:, index]"""
+
+    def diagonal(self) -> Floats: ...
+
+
+@dataclass(frozen=True)
+class Stored:
+    """In memory, or mapped from a file; float64 or float32."""
+
+    K: NDArray[Any]
+
+    @property
+    def size(self) -> int:
+        return int(self.K.shape[0])
+
+    @property
+    def is_exact(self) -> bool:
+        return self.K.dtype == np.float64
+
+    def apply(self, P: Floats) -> Floats:
+        return np.asarray(self.K @ P.astype(self.K.dtype, copy=False), dtype=np.float64)
+
+    def exact(self, P: Floats) -> Floats:
+        if self.is_exact:
+            return self.apply(P)
+        n = self.size
+        product = np.empty((n, P.shape[1]))
+        rows = max(1, BLOCK_BYTES // (8 * n))
+        for begin in range(0, n, rows):
+            product[begin : begin + rows] = self.K[begin : begin + rows].astype(np.float64) @ P
+        return product
+
+    def columns(self, index: NDArray[np.int64]) -> Floats:
+        # By rows, as the matrix is symmetric: a column of a large matrix touches a page an entry.
+        return np.ascontiguousarray(self.K[index].T, dtype=np.float64)
+
+    def diagonal(self) -> Floats:
+        return np.asarray(self.K.diagonal(), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Tiled:
+    """Never stored: K(X, X) is computed again, a block of rows at a time, in every product."""
+
+    kernel: Kernel
+    X: NDArray[Any]
+    threads: int
+
+    @property
+    def size(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def is_exact(self) -> bool:
+        return True
+
+    def apply(self, P: Floats) -> Floats:
+        """Only the blocks on and below the diagonal are computed; each serves its mirror too."""
+        n, block = self.size, self._block()
+        product = np.zeros((n, P.shape[1]))
+        scratch = np.empty(block * block)
+        for i in range(0, n, block):
+            rows = slice(i, min(i + block, n))
+            for j in range(0, i + 1, block):
+                columns = slice(j, min(j + block, n))
+                shape = (rows.stop - i, columns.stop - j)
+                tile = scratch[: shape[0] * shape[1]].reshape(shape)
+                self._assembly.fill([tile], rows, columns, self.threads)
+                product[rows] += tile @ P[columns]
+                if i != j:
+                    product[columns] += tile.T @ P[rows]
+        return product
+
+    exact = apply
+
+    @functools.cached_property
+    def _assembly(self) -> Assembly:
+        return Assembly.of([self.kernel], self.X, self.X, True)
+
+    def columns(self, index: NDArray[np.int64]) -> Floats:
+        return np.asarray(self.kernel.gram(self.X, self.X[index], threads=self.threads))
+
+    def diagonal(self) -> Floats:
+        return self.kernel.diagonal(self.X)
+
+    def _block(self) -> int:
+        """Rows of a square block of `BLOCK_BYTES`, in whole tiles."""
+        return max(TILE, int((BLOCK_BYTES // 8) ** 0.5) // TILE * TILE)

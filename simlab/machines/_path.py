@@ -1,0 +1,116 @@
+"""`ridge_path`: kernel ridge regression at several ridges on data of any size. MATH §5.
+
+The Gram matrix is stored in float64 where memory allows it, else in float32, else computed anew in every product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from simlab.core.errors import BadInput
+from simlab.kernels import Kernel, gram
+from simlab.kernels._gram import available_threads, inputs, norms_of
+from simlab.kernels._store import free_memory
+from simlab.machines._operator import Operator, Stored, Tiled
+from simlab.machines._solver import RANK, Progress, solve_path
+
+Floats = NDArray[np.float64]
+SHARE = 0.8
+"""Of the free memory that may be used where nothing is said."""
+BLOCK_BYTES = 1 << 28
+
+
+@dataclass(frozen=True)
+class RidgePath:
+    """f_j(x) = K(x, X) α_j for ridge j. `coefficients` : (r, n) or (r, n, c), `residuals` : (r,) relative."""
+
+    kernel: Kernel
+    X: NDArray[Any] = field(repr=False)
+    ridges: Floats
+    coefficients: Floats = field(repr=False)
+    residuals: Floats
+    iterations: NDArray[np.int64]
+    method: str
+    note: str
+    threads: int = field(repr=False)
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """f_j(x_i) : (r, m) or (r, m, c)"""
+        flat = np.moveaxis(self.coefficients, 0, 1).reshape(self.X.shape[0], -1)
+        found = predict(self.kernel, self.X, flat, X, self.threads)
+        values = np.moveaxis(found.reshape(-1, len(self.ridges), *self.coefficients.shape[2:]), 1, 0)
+        return np.ascontiguousarray(values)
+
+
+def ridge_path(
+    kernel: Kernel,
+    X: ArrayLike,
+    y: ArrayLike,
+    ridges: Sequence[float],
+    *,
+    dtype: DTypeLike | None = None,
+    memory: int | None = None,
+    threads: int | None = None,
+    tolerance: float | None = None,
+    progress: Progress | None = None,
+) -> RidgePath:
+    """Solve (K + λI)α = y at every ridge λ; y : (n,) or (n, c).
+
+    `dtype` float64 or float32 of the stored Gram matrix, `memory` in bytes; left out, 0.8 of what is free decides
+    between the two and not storing it. `progress` is told (iterations, largest relative residual).
+    """
+    data = inputs(X, "X")
+    norms_of(data)  # refuses what is not finite before anything is computed
+    labels = np.asarray(y)
+    if data.shape[0] == 0:
+        raise BadInput("X has no rows: there is nothing to fit")
+    workers = threads or available_threads()
+    operator = operator_of(kernel, data, dtype, memory, workers)
+    solution = solve_path(operator, labels, ridges, tolerance=tolerance, progress=progress)
+    coefficients = solution.coefficients[..., 0] if labels.ndim == 1 else solution.coefficients
+    return RidgePath(
+        kernel,
+        data,
+        solution.ridges,
+        coefficients,
+        solution.residuals,
+        solution.iterations,
+        f"{_storage(operator)}, {solution.method}",
+        solution.note,
+        workers,
+    )
+
+
+def operator_of(kernel: Kernel, X: NDArray[Any], dtype: DTypeLike | None, memory: int | None, threads: int) -> Operator:
+    """K(X, X), stored as memory allows."""
+    n = X.shape[0]
+    if dtype is None:
+        allowed = SHARE * free_memory() if memory is None else memory
+        beside = 8 * n * 3 * min(RANK, n // 4)  # the preconditioner while it is made
+        fitting = [kind for kind in (np.float64, np.float32) if np.dtype(kind).itemsize * n * n + beside <= allowed]
+        if not fitting:
+            return Tiled(kernel, X, threads)
+        dtype = fitting[0]
+    return Stored(gram([kernel], X, dtype=dtype, threads=threads)[0])
+
+
+def predict(kernel: Kernel, X: NDArray[Any], alpha: Floats, new: ArrayLike, threads: int) -> Floats:
+    """K(new, X) α : (m, c), a block of rows at a time."""
+    data = inputs(new, "X")
+    if data.shape[1] != X.shape[1]:
+        raise BadInput(f"X has {data.shape[1]} columns: must have {X.shape[1]}, as in the fit")
+    rows = max(1, BLOCK_BYTES // (8 * X.shape[0]))
+    found = np.empty((data.shape[0], alpha.shape[1]))
+    for begin in range(0, data.shape[0], rows):
+        part = data[begin : begin + rows]
+        found[begin : begin + rows] = kernel.gram(part, X, threads=threads) @ alpha
+    return found
+
+
+def _storage(operator: Operator) -> str:
+    return f"stored in {operator.K.dtype.name}" if isinstance(operator, Stored) else "computed in every product"

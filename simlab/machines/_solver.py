@@ -1,0 +1,185 @@
+"""Kernel ridge regression at several ridges: (K + λ_j) α_j = Y for all λ_j, all outputs together. MATH §5.
+
+One Nyström preconditioner serves every ridge that is not far below K's r-th eigenvalue. After every `CHECK` iterations
+each column's pace is read off its residual. Where what is left to do costs more than a Cholesky factor (n³/3 flops,
+against 2n² a column and step), K + λ₀ is factored at the smallest ridge left, in float32 and, if that is not enough, in
+float64: it serves the ridges near λ₀ in a few steps. Flops are counted, not seconds: the same data give the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from simlab.core.errors import BadInput
+from simlab.machines import _conjugate, _dense
+from simlab.machines._conjugate import State, System
+from simlab.machines._factor import Factor
+from simlab.machines._nystrom import Nystrom
+from simlab.machines._operator import Operator, Stored
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int, float], None]
+SMALL = 1500
+"""Up to this size one eigendecomposition (19 Choleskys: 1 s) serves all ridges."""
+RANK = 2000
+CHECK = 10
+LIMIT = 2000
+SLOWNESS = 2.0
+"""A product with few columns is bound by memory: 30–60 of the 140 Gflop/s (float32) that a factorisation gets."""
+NEAR = 100.0
+"""A factor serves ridges up to so many times its own: about √100 · ln(1/tolerance)/2 steps."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """coefficients : (r, n, c); of each ridge the largest relative residual of its columns, and the iterations."""
+
+    ridges: Floats
+    coefficients: Floats
+    residuals: Floats
+    iterations: NDArray[np.int64]
+    method: str
+    note: str = ""
+
+
+def solve_path(
+    K: NDArray[Any] | Operator,
+    Y: ArrayLike,
+    ridges: Sequence[float],
+    *,
+    tolerance: float | None = None,
+    rank: int = RANK,
+    limit: int = LIMIT,
+    progress: Progress | None = None,
+) -> Solution:
+    """Solve at every ridge, to ‖y − (K + λ)α‖ ≤ tolerance·‖y‖ for each output.
+
+    K is a Gram matrix (float64 or float32) or an `Operator`; the default tolerance is 1e-10, for a float32 matrix
+    1e-6. `progress` is told (iterations, largest residual). A column that cannot reach the tolerance (a singular K at
+    ridge 0 with contradicting labels) ends with the best solution met, its residual, and a note.
+    """
+    operator: Operator = Stored(K) if isinstance(K, np.ndarray) else K
+    labels = _labels(Y, operator.size)
+    chosen = np.array([_dense.checked_ridge(ridge) for ridge in ridges], dtype=np.float64)
+    if isinstance(operator, Stored) and operator.size <= SMALL:
+        return _small(operator, labels, chosen)
+    wanted = tolerance if tolerance is not None else 1e-10 if operator.is_exact else 1e-6
+    n, c = labels.shape
+    system = System(operator, np.tile(labels, chosen.size), np.repeat(chosen, c), wanted, limit)
+    solver = _Solver(system, Nystrom.of(operator, min(rank, n // 4), np.random.default_rng(0)))
+    state = solver.run(progress)
+    shape = (chosen.size, c)
+    residuals = state.residual.reshape(shape).max(axis=1, initial=0.0)
+    iterations = state.iterations.reshape(shape).max(axis=1, initial=0)
+    alpha = np.ascontiguousarray(np.moveaxis(state.alpha.reshape(n, *shape), 0, 1))
+    return Solution(chosen, alpha, residuals, iterations, solver.method(), _note(chosen, residuals, wanted))
+
+
+def _labels(Y: ArrayLike, n: int) -> Floats:
+    labels = np.asarray(Y, dtype=np.float64)
+    if labels.ndim not in (1, 2) or labels.shape[0] != n:
+        raise BadInput(f"Y has shape {labels.shape}: must have one row for each of the {n} inputs")
+    if not np.all(np.isfinite(labels)):
+        row = int(np.flatnonzero(~np.isfinite(labels.reshape(n, -1)).all(axis=1))[0])
+        raise BadInput(f"row {row} of Y is not finite")
+    return np.ascontiguousarray(labels.reshape(n, -1))
+
+
+def _small(operator: Stored, Y: Floats, ridges: Floats) -> Solution:
+    found = _dense.path(operator.K.astype(np.float64, copy=False), Y, ridges.tolist())
+    return Solution(
+        ridges,
+        np.array([dense.coefficients for dense in found]).reshape(ridges.size, *Y.shape),
+        np.array([dense.residual for dense in found]),
+        np.zeros(ridges.size, dtype=np.int64),
+        "eigendecomposition",
+        next((dense.note for dense in found if dense.note), ""),
+    )
+
+
+def _note(ridges: Floats, residuals: Floats, tolerance: float) -> str:
+    if not np.any(bad := residuals > tolerance):
+        return ""
+    worst = int(np.argmax(np.where(bad, residuals, -1.0)))
+    return (
+        f"ridge {ridges[worst]:g}: conjugate gradients ended with a relative residual of {residuals[worst]:.1e}, above "
+        f"{tolerance:.0e}; the Gram matrix is singular or nearly so there"
+    )
+
+
+class _Solver:
+    """Conjugate gradients that change their preconditioner where that pays."""
+
+    def __init__(self, system: System, nystrom: Nystrom) -> None:
+        self.system = system
+        self.nystrom = nystrom
+        self.factor: Factor | None = None
+        self.factored: list[str] = []
+
+    def run(self, progress: Progress | None) -> State:
+        system = self.system
+        state = _conjugate.begin(system, self)
+        whole = np.sqrt(np.einsum("ij,ij->j", system.Y, system.Y))
+        before = np.full(system.ridges.size, np.inf)
+        steps = 0
+        while not state.finished:
+            _conjugate.advance(state, system, self)
+            steps += 1
+            if steps % CHECK == 0:
+                sizes = np.sqrt(np.einsum("ij,ij->j", state.R, state.R)) / whole[state.active]
+                if progress is not None and sizes.size:
+                    progress(steps, float(sizes.max()))
+                if isinstance(system.operator, Stored) and self._too_slow(state, sizes, before[state.active]):
+                    self._refactor(system.operator, state)
+                    before[:] = np.inf
+                else:
+                    before[state.active] = sizes
+        return state
+
+    def solve(self, R: Floats, ridges: Floats) -> Floats:
+        """By the factor for ridges near its own, else by Nyström's."""
+        if self.factor is None:
+            return self.nystrom.solve(R, ridges)
+        near = self._near(ridges)
+        Z = np.empty_like(R)
+        if np.any(near):
+            Z[:, near] = self.factor.solve(R[:, near], ridges[near])
+        if not np.all(near):
+            Z[:, ~near] = self.nystrom.solve(R[:, ~near], ridges[~near])
+        return Z
+
+    def method(self) -> str:
+        return ", ".join([f"conjugate gradients, Nyström rank {self.nystrom.eigenvalues.size}", *self.factored])
+
+    def _near(self, ridges: Floats) -> NDArray[np.bool_]:
+        assert self.factor is not None
+        return np.asarray(ridges <= NEAR * self.factor.ridge)
+
+    def _too_slow(self, state: State, sizes: Floats, before: Floats) -> bool:
+        """Whether the steps left, at the pace of the last `CHECK`, cost more than twice a factorisation."""
+        if sizes.size == 0 or not np.all(np.isfinite(before)):
+            return False
+        pace = np.minimum(np.log(np.maximum(sizes / before, 1e-300)) / CHECK, -1e-6)
+        left = np.maximum(math.log(self.system.tolerance) - np.log(sizes), pace) / pace
+        n = self.system.operator.size
+        # Fewer than ten columns take the time of ten: the matrix is read all the same.
+        work = SLOWNESS * 2.0 * n * n * (float(np.sum(left)) + 10.0 * float(np.max(left)))
+        return work > 2.0 * n**3 / 3.0
+
+    def _refactor(self, operator: Stored, state: State) -> None:
+        smallest = float(self.system.ridges[state.active].min())
+        kind: np.dtype[Any] = np.dtype(np.float32)
+        if self.factor is not None and self._near(np.array([smallest]))[0]:
+            if self.factor.L.dtype == np.float64:
+                return  # nothing better is to be had
+            kind = np.dtype(np.float64)
+        self.factor = None  # its memory first
+        self.factor = Factor.of(operator, smallest, kind)
+        self.factored.append(f"Cholesky in {kind.name} at ridge {smallest:g}")
+        _conjugate.turn(state, self.system, self, judge=False)

@@ -1,0 +1,107 @@
+"""Random Fourier features, Φ_j(x) = √(2/m) cos(w_j·x/s + b_j), b ~ U(0, 2π): Φ Φᵀ → k((x−y)/s). MATH §5.
+
+The kernel is the Fourier transform of the law of w, entry by entry (Rahimi–Recht; pairs as corrected in MATH §5):
+
+    "gaussian"   k(z) = exp(−‖z‖²/2)          w ~ N(0, 1)
+    "laplacian"  k(z) = exp(−‖z‖₁)            w ~ Cauchy(1)
+    "cauchy"     k(z) = ∏_j 1/(1 + z_j²)      w ~ Laplace(1)
+
+`exact` is that kernel. sampling = "random": independent draws, error ~ m^(−1/2). "sobol": (w, b) are a scrambled Sobol
+sequence sent through the inverse distribution functions; each point by itself has the same law, so that Φ Φᵀ is
+unbiased, but together they fill space evenly and the error falls faster where d is small.
+
+Weights: (m, d + 1), b in the last column; the first rows of a larger draw are a smaller one's.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy import special
+from scipy.spatial.distance import cdist
+from scipy.stats import qmc
+
+from simlab.core.errors import BadInput
+from simlab.core.params import Params as Base
+from simlab.networks._wide import check_dim, inputs
+
+Floats = NDArray[np.float64]
+SOBOL_BITS = 30
+SOBOL_DIM = qmc.Sobol.MAXDIM - 1
+
+
+class Params(Base):
+    width: int = Field(ge=1, description="number m of features")
+    kernel: Literal["gaussian", "laplacian", "cauchy"] = Field("gaussian", description="which k")
+    scale: float = Field(1.0, gt=0, description="bandwidth s")
+    sampling: Literal["random", "sobol"] = Field("random", description="independent draws, or an even sequence")
+
+
+EXAMPLES = (
+    {"width": 8},
+    {"width": 8, "kernel": "laplacian", "scale": 2.0},
+    {"width": 8, "kernel": "cauchy", "sampling": "sobol"},
+)
+
+
+def draw(params: Params, dim: int, rng: np.random.Generator) -> Floats:
+    if params.sampling == "random":
+        W = np.maximum(rng.random((params.width, dim + 1)), 2.0**-54)  # 0 has no finite quantile
+    else:
+        W = _sobol(params.width, dim, rng)
+    u = W[:, :-1]
+    match params.kernel:
+        case "gaussian":
+            W[:, :-1] = special.ndtri(u)
+        case "laplacian":
+            W[:, :-1] = np.tan(np.pi * (u - 0.5))
+        case "cauchy":
+            W[:, :-1] = np.where(u < 0.5, np.log(2 * np.minimum(u, 0.5)), -np.log(2 * (1 - np.maximum(u, 0.5))))
+    W[:, -1] *= 2 * np.pi
+    return W
+
+
+def _sobol(m: int, dim: int, rng: np.random.Generator) -> Floats:
+    """m points in (0, 1)^(d + 1)"""
+    if dim > SOBOL_DIM or m > 1 << SOBOL_BITS:
+        raise BadInput(
+            f"sampling = 'sobol': at most {SOBOL_DIM} dimensions and 2^{SOBOL_BITS} features; here {dim} and {m}"
+        )
+    # Whole powers of 2 are drawn, else SciPy warns that the points are not balanced.
+    points: Floats = qmc.Sobol(dim + 1, bits=SOBOL_BITS, seed=rng).random_base2((m - 1).bit_length())
+    return points[:m] + 0.5 * 2.0**-SOBOL_BITS  # from multiples of 2^−SOBOL_BITS, 0 among them, to their middles
+
+
+def count(params: Params, dim: int) -> int:
+    return params.width
+
+
+def features(params: Params, weights: Floats, X: Floats, part: slice | None = None) -> Floats:
+    """Φ : (n, m), or the columns `part` of it."""
+    X = inputs(X)
+    check_dim(weights[:, :-1], X)
+    some = weights[part or slice(None)]
+    Phi: Floats = X @ (some[:, :-1].T / params.scale)
+    Phi += some[:, -1]
+    np.cos(Phi, out=Phi)
+    Phi *= (2.0 / params.width) ** 0.5
+    return Phi
+
+
+def exact(params: Params, X: Floats, Y: Floats | None = None) -> Floats:
+    """k((x_i − y_j)/s) : (n, m)"""
+    X = inputs(X) / params.scale
+    Y = X if Y is None else inputs(Y) / params.scale
+    K: Floats
+    if params.kernel == "gaussian":
+        K = np.exp(-0.5 * cdist(X, Y, "sqeuclidean"))
+    elif params.kernel == "laplacian":
+        K = np.exp(-cdist(X, Y, "cityblock"))
+    else:
+        K = np.ones((len(X), len(Y)))
+        for x, y in zip(X.T, Y.T, strict=True):
+            K /= 1.0 + (x[:, np.newaxis] - y) ** 2
+    return K

@@ -1,0 +1,56 @@
+"""Random features: the neurons of a two-layer net whose first layer stays as it was drawn. MATH §5, §7.
+
+    Φ_j(x) = σ φ(w_j·x̃)/√N,  j ≤ N,    Φ Φᵀ → nngp(2, φ, σ_w, σ_b)  as N → ∞, entrywise with error ~ N^(−1/2)
+
+- ``weight_std`` left out: x̃ = x, σ² = 1/E φ(z)² at unit variance: the normalised family, meant for ‖x‖ = 1.
+- σ_w given: w·x̃ = σ_w w·x/√d + σ_b b, σ = σ_w; and where σ_b > 0 one constant feature σ_b more, the last, for the
+  bias of the second layer: K² = σ_b² + σ_w² F(K¹).
+
+law = "gaussian": w ~ N(0, I_d). "sphere": w uniform on the sphere of radius √d, so that E ww' = I as well; with σ_w = 1
+and ‖x‖ = √d this is σ(ŵ·x) with ŵ on the unit sphere, as in MATH §7. The limit is then that of the Gaussian law where φ
+is homogeneous of degree 0 or 1 and there is no bias (‖w‖ factors out); else only for d → ∞.
+
+Weights: W (N, d), or (N, d + 1) with the biases b in the last column.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from simlab.activations._apply import apply
+from simlab.networks._wide import Law, Wide, check_dim, draw_rows, has_bias, lifted, outer_std
+
+Floats = NDArray[np.float64]
+
+
+class Params(Wide):
+    law: Law = Field("gaussian", description="of the weights w: N(0, I), or uniform on the sphere of radius √d")
+
+
+EXAMPLES = (
+    {"width": 8},
+    {"width": 8, "activation": "erf", "weight_std": 1.5, "bias_std": 0.5},
+    {"width": 8, "law": "sphere", "weight_std": 1.0, "activation": {"kind": "leaky_relu", "slope": 0.1}},
+)
+
+
+def draw(params: Params, dim: int, rng: np.random.Generator) -> Floats:
+    return draw_rows(params, params.law, dim, rng)
+
+
+def count(params: Params, dim: int) -> int:
+    return params.width + has_bias(params)
+
+
+def features(params: Params, weights: Floats, X: Floats, part: slice | None = None) -> Floats:
+    """Φ : (n, p), or the columns `part` of it."""
+    X = lifted(params, X)
+    check_dim(weights, X, has_bias(params))
+    begin, end, _ = (part or slice(None)).indices(params.width + has_bias(params))
+    Phi = apply(params.activation, X @ weights[begin:end].T)
+    Phi *= outer_std(params) / params.width**0.5
+    if end > params.width:
+        Phi = np.column_stack([Phi, np.full(len(Phi), params.bias_std)])
+    return Phi
