@@ -160,7 +160,7 @@ def _begin_cycle(state: State, system: System, preconditioner: Preconditioner, R
     some = state.residual[columns] > system.tolerance
     state.cycle = columns[some]
     state.active = state.cycle
-    state.R = np.array(R[:, some])
+    state.R = np.array(R[:, some], order="C")
     state.step = np.zeros_like(state.R)
     # A little below the tolerance: the recursive residual drifts from the true one.
     goals = 0.5 * system.tolerance * system.sizes[state.cycle]
