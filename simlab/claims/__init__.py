@@ -6,7 +6,9 @@ A claim defines
 - `QUICK`, `FULL`: specs (TOML text) that measure it, the quick one with its control within 15 s on two cores;
 - `CONTROL`: settings (``key=value``) that turn either spec into the negative control, which must be judged false;
 - ``judge(results) -> Judgement``: looks at the numbers alone; it does not know which of the two it sees;
-- ``figure(results, control) -> Figure``.
+- ``figure(results, control) -> Figure``;
+- ``data_needed() -> str | None``, where it needs data of the user's: what to give, in a sentence, if they are not
+  there. Such a claim is then not run, and judged neither true nor false.
 
 The specs live in the claim's own file, so that an installed package reproduces it without a checkout.
 """

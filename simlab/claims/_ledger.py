@@ -2,6 +2,9 @@
 
 ``OUT/<quick|full>/<claim>/`` holds measured/ and control/ (run directories, so a stopped ledger goes on where it was),
 figure.png and verdict.json with every number; ``OUT/<quick|full>/ledger.json`` the verdicts of all.
+
+A claim that cannot be run here (its `data_needed` gives a sentence) is judged null: neither true nor false. What an
+earlier run measured of it, with the data, stays in verdict.json and ledger.json; only the rows returned say "not run".
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import Any, Literal
 from simlab.core import lookup
 from simlab.core.errors import BadInput
 from simlab.figures._style import save
+from simlab.lab.directory import RunDirectory
 from simlab.lab.pace import Snapshot
 from simlab.lab.run import run_spec
 from simlab.lab.spec import Spec, override, resolve
@@ -28,9 +32,9 @@ Size = Literal["quick", "full"]
 
 @dataclass(frozen=True)
 class Judgement:
-    """A judge's verdict, the measured figure in words, and the numbers behind it."""
+    """A judge's verdict (None: not run), the measured figure in words, and the numbers behind it."""
 
-    holds: bool
+    holds: bool | None
     measured: str
     numbers: dict[str, Any]
 
@@ -56,37 +60,77 @@ def reproduce(
     for name in names:
         claim = lookup.get("claims", name, "claim")
         home = out / size / name
-        results, judgements = {}, {}
-        for side in ("measured", "control"):
-            spec = spec_of(claim, size, control=side == "control")
-            outcome = run_spec(spec, home / side, workers=workers, overwrite=overwrite, progress=progress, say=say)
-            results[side] = Results(outcome.results)
-            if outcome.failed:
-                point, error = next(iter(outcome.failed.items()))
-                text = f"{len(outcome.failed)} of {outcome.points} points failed: {spec.sweep.label(point)}: {error}"
-                judgements[side] = Judgement(False, text, {})
-            else:
-                judgements[side] = claim.judge(results[side])
-        if all(judgement.numbers for judgement in judgements.values()):
-            save(claim.figure(results["measured"], results["control"]), home / "figure.png")
-        row = {
-            "claim": name,
-            "source": claim.SOURCE,
-            "statement": claim.STATEMENT,
-            "expected": claim.EXPECTED,
-            "measured": judgements["measured"].measured,
-            "holds": judgements["measured"].holds,
-            "control": judgements["control"].holds,
-        }
-        detail = {
-            "numbers": judgements["measured"].numbers,
-            "control_measured": judgements["control"].measured,
-            "control_numbers": judgements["control"].numbers,
-        }
-        _write_json(home / "verdict.json", row | detail)
+        if why := missing_data(claim):
+            nothing = Judgement(None, f"not run: {why}", {})
+            row = _write_verdict(home, name, claim, {"measured": nothing, "control": nothing})
+        else:
+            row = _measure(home, name, claim, size, workers, overwrite, progress, say)
         rows.append(row)
     _write_json(out / size / "ledger.json", _with_earlier(out / size / "ledger.json", rows))
     return rows
+
+
+def missing_data(claim: ModuleType) -> str | None:
+    """Why a claim cannot be run here and what to give, in a sentence; None where it can."""
+    why: str | None = claim.data_needed() if hasattr(claim, "data_needed") else None
+    return why
+
+
+def _measure(
+    home: Path,
+    name: str,
+    claim: ModuleType,
+    size: Size,
+    workers: int | None,
+    overwrite: bool,
+    progress: Callable[[Snapshot], None],
+    say: Callable[[str], None],
+) -> dict[str, Any]:
+    """Run a claim and its control, judge and draw them."""
+    results, judgements = {}, {}
+    for side in ("measured", "control"):
+        spec = spec_of(claim, size, control=side == "control")
+        outcome = run_spec(spec, home / side, workers=workers, overwrite=overwrite, progress=progress, say=say)
+        results[side] = Results(outcome.results)
+        if outcome.failed:
+            point, error = next(iter(outcome.failed.items()))
+            text = f"{len(outcome.failed)} of {outcome.points} points failed: {spec.sweep.label(point)}: {error}"
+            judgements[side] = Judgement(False, text, {})
+        else:
+            judgements[side] = claim.judge(results[side])
+    if all(judgement.numbers for judgement in judgements.values()):
+        save(claim.figure(results["measured"], results["control"]), home / "figure.png")
+    return _write_verdict(home, name, claim, judgements)
+
+
+def _write_verdict(home: Path, name: str, claim: ModuleType, judgements: dict[str, Judgement]) -> dict[str, Any]:
+    """The row of a claim, with its numbers in verdict.json; a measured verdict is never replaced by "not run"."""
+    row = {
+        "claim": name,
+        "source": claim.SOURCE,
+        "statement": claim.STATEMENT,
+        "expected": claim.EXPECTED,
+        "measured": judgements["measured"].measured,
+        "holds": judgements["measured"].holds,
+        "control": judgements["control"].holds,
+    }
+    detail = {
+        "numbers": judgements["measured"].numbers,
+        "control_measured": judgements["control"].measured,
+        "control_numbers": judgements["control"].numbers,
+    }
+    if row["holds"] is not None or not _is_measured(home / "verdict.json"):
+        with RunDirectory(home).usable():
+            home.mkdir(parents=True, exist_ok=True)
+        _write_json(home / "verdict.json", row | detail)
+    return row
+
+
+def _is_measured(path: Path) -> bool:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["holds"] is not None
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
 
 
 def passed(row: dict[str, Any]) -> bool:
@@ -94,11 +138,20 @@ def passed(row: dict[str, Any]) -> bool:
     return row["holds"] is None or (row["holds"] is True and row["control"] is False)
 
 
+def tally(rows: list[dict[str, Any]]) -> str:
+    """``11 of 12 claims hold, 1 not run``"""
+    absent = sum(row["holds"] is None for row in rows)
+    held = sum(map(passed, rows)) - absent
+    return f"{held} of {len(rows)} claims hold" + (f", {absent} not run" if absent else "")
+
+
 def _with_earlier(path: Path, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of claims not asked for this time stay in the ledger."""
-    earlier = _read_ledger(path)
-    new = {row["claim"] for row in rows}
-    return sorted([*rows, *(row for row in earlier if row["claim"] not in new)], key=lambda row: row["claim"])
+    """Rows of claims not asked for this time stay in the ledger, and those measured where this time none was."""
+    kept = {row["claim"]: row for row in _read_ledger(path)}
+    for row in rows:
+        if row["holds"] is not None or kept.get(row["claim"], row).get("holds") is None:
+            kept[row["claim"]] = row
+    return sorted(kept.values(), key=lambda row: str(row["claim"]))
 
 
 def _read_ledger(path: Path) -> list[dict[str, Any]]:

@@ -22,5 +22,29 @@ commit_seconds = click.option(
 )
 
 
+def _use_data(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    """Into the environment, which workers inherit; absolute, whatever directory they are in."""
+    import os
+    from pathlib import Path
+
+    from simlab.core.errors import BadInput
+
+    if value:
+        place = Path(value).absolute()
+        if not place.is_dir():
+            raise BadInput(f"--data {value}: {'is not a directory' if place.exists() else 'no such directory'}")
+        os.environ["SIMLAB_DATA"] = str(place)
+
+
+data = click.option(
+    "--data",
+    metavar="DIR",
+    envvar="SIMLAB_DATA",
+    callback=_use_data,
+    expose_value=False,
+    help="Directory of stored data, as SIMLAB_DATA.",
+)
+
+
 def print_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=1, ensure_ascii=False))

@@ -32,6 +32,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     help="Ledger.",
 )
 @_options.workers
+@_options.data
 @_options.overwrite
 @_options.quiet
 @_options.as_json
@@ -46,14 +47,15 @@ def reproduce(
 ) -> None:
     """Measure and judge CLAIMS (all of them by default), each beside a negative control that must be judged false.
 
-    Numbers, verdict and figure of each claim lie in OUTPUT/quick/CLAIM (or full). A stopped ledger goes on.
+    Numbers, verdict and figure of each claim lie in OUTPUT/quick/CLAIM (or full). A stopped ledger goes on. A claim
+    about data that are not given is "not run", which is no failure.
 
     \b
     Example:
       simlab reproduce --quick -o out/ledger
       simlab reproduce tangent_rate --full --json
     """
-    from simlab.claims._ledger import passed
+    from simlab.claims._ledger import passed, tally
     from simlab.claims._ledger import reproduce as measure
     from simlab.cli._progress import Display
     from simlab.core import lookup
@@ -67,7 +69,7 @@ def reproduce(
         _options.print_json(rows)
     else:
         _print_table(rows)
-        click.echo(f"{sum(map(passed, rows))} of {len(rows)} claims hold, with figures in {output / size}")
+        click.echo(f"{tally(rows)}, with figures in {output / size}")
     if not all(map(passed, rows)):
         sys.exit(JUDGED_FALSE)
 

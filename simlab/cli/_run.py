@@ -22,6 +22,7 @@ directory_argument = click.argument("directory", type=click.Path(path_type=Path)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Run directory.  [default: out/<name of spec>]")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change a key of the spec, as in TOML.")
 @_options.workers
+@_options.data
 @click.option("--order", type=click.Choice(["listed", "shuffled"]), default="listed", help="In which to take points.")
 @_options.overwrite
 @click.option("--dry-run", is_flag=True, help="List the points and an estimate; write nothing.")
@@ -60,6 +61,7 @@ def run(
 @click.command()
 @directory_argument
 @_options.workers
+@_options.data
 @_options.commit_seconds
 @_options.quiet
 @_options.as_json

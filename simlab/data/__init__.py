@@ -1,5 +1,6 @@
 """data: input laws and sampling.
 
 A kind defines `Params`, ``dimension(params) -> int`` and ``sample(params, n, rng) -> X (n, d)``. Samples are drawn one
-after another, so that the first 100 of 200 are those of 100.
+after another, so that the first 100 of 200 are those of 100. Stored data lie in the directory of ``--data`` or
+SIMLAB_DATA (`_directory`).
 """

@@ -1,23 +1,14 @@
-"""What experiments on the sphere share: spectra kept for a sweep, and whether a kernel is that of its spectrum."""
+"""What experiments on the sphere share: whether a kernel on given inputs is that of its spectrum."""
 
 from __future__ import annotations
-
-import functools
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simlab.kernels._kernel import Kernel
-from simlab.kernels._spectrum import Spectrum
 
 Floats = NDArray[np.float64]
 PROBES = 8
-
-
-@functools.lru_cache(maxsize=64)
-def spectrum_of(kernel: Kernel, dim: int, max_degree: int) -> Spectrum:
-    """`kernel.spectrum`, once a process: the points of a sweep ask for the same few, at up to a second each."""
-    return kernel.spectrum(dim, max_degree)
 
 
 def is_profile(kernel: Kernel, X: Floats) -> bool:

@@ -27,7 +27,7 @@ from simlab.core.errors import SimlabError
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
-from simlab.experiments._sphere import is_profile, spectrum_of
+from simlab.experiments._sphere import is_profile
 from simlab.kernels._kernel import Kernel
 from simlab.machines import _dense
 from simlab.record.schema import Output
@@ -207,7 +207,7 @@ def _theory(params: Params, work: Work, chosen: int) -> dict[str, Any]:
             ("theory_by_degree", "theory_cost_by_degree", "power_by_degree"), np.full(degrees, np.nan)
         )
         return alone | by_degree | {"theory_by_ridge": np.full(len(params.ridges), np.nan)}
-    spectrum = spectrum_of(params.kernel, work.X.shape[1], params.theory_degree)
+    spectrum = params.kernel.spectrum(work.X.shape[1], params.theory_degree)
     curve = learning_curve(spectrum, power, params.samples, np.array(params.ridges), params.noise)
     residual = degree_residual(spectrum, power[: params.theory_degree + 1], curve, params.noise)
     return {

@@ -25,7 +25,7 @@ from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.core.params import Room
 from simlab.core.rng import Streams
-from simlab.experiments._sphere import is_profile, spectrum_of
+from simlab.experiments._sphere import is_profile
 from simlab.kernels._kernel import Kernel
 from simlab.machines import _dense
 from simlab.record.schema import Output
@@ -136,7 +136,7 @@ def _kernel_ridge(params: Params, X: Floats, V: dict[int, Floats], noise: np.ran
     radius = next((r for r in (1.0, sqrt(params.dim)) if is_profile(kernel, r * axes(4, params.dim, _probe()))), None)
     if radius is None:
         raise BadInput(f"{kernel!r}: its parts mean spheres of different radii, so that it has no spectrum here")
-    spectrum = spectrum_of(kernel, params.dim, params.max_degree)
+    spectrum = kernel.spectrum(params.dim, params.max_degree)
     y = np.sum([zonal(k, V[k], X) for k in params.degrees], axis=0)
     y = y + params.noise * noise.standard_normal(y.shape)
     alpha = _dense.solve(kernel.gram(radius * X, threads=1), y, params.ridge, overwrite=True).coefficients

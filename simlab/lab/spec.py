@@ -126,8 +126,9 @@ def override(tables: Tables, settings: Iterable[str]) -> Tables:
             value = text.strip()
         # An axis keeps its dots: sweep.network.width names the axis "network.width".
         parts = [table, rest] if table == "sweep" else key.split(".")
-        if isinstance(tables.get("sweep"), dict) and key in flat(tables["sweep"]):
-            raise BadInput(f"--set {setting}: {key} is an axis of the sweep; set sweep.{key}=[…] instead")
+        axes = flat(tables["sweep"]) if isinstance(tables.get("sweep"), dict) else {}
+        if axis := next((name for name in (key, table) if name in axes), None):
+            raise BadInput(f"--set {setting}: {axis} is an axis of the sweep; set sweep.{axis}=[…] instead")
         _assign(tables, parts, value, f"--set {setting}")
     return tables
 
@@ -203,8 +204,8 @@ def differences(old: Spec, new: Spec) -> list[str]:
 
 def _parse_point(experiment: ModuleType, tables: Mapping[str, Any], values: Mapping[str, Any]) -> Params:
     point = deepcopy(dict(tables))
-    for key, value in values.items():
-        _assign(point, key.split("."), value, f"sweep.{key}")
+    for key, value in sorted(values.items(), key=lambda item: item[0].count(".")):  # whole tables first
+        _assign(point, key.split("."), deepcopy(value), f"sweep.{key}")
     own = {k: v for k, v in point["experiment"].items() if k not in Header.model_fields}
     chosen = {k: v for k, v in point.items() if k != "experiment"}
     _check_tables(experiment, point)
@@ -239,7 +240,7 @@ def _write_out(given: Tables, first: Params, sweep: Sweep) -> Tables:
     tables: Tables = {"experiment": {"kind": given["experiment"]["kind"]}}
     for key, value in dump(first).items():
         if key in rooms:
-            swept = any(axis.startswith(f"{key}.") and axis.endswith(".kind") for axis in sweep.keys)
+            swept = any(axis == key or (axis.startswith(f"{key}.") and axis.endswith(".kind")) for axis in sweep.keys)
             tables[key] = given[key] if swept and key in given else value
         else:
             tables["experiment"][key] = value

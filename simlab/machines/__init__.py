@@ -11,16 +11,30 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # for editors and type checkers; at run time `__getattr__` below
     from simlab.machines._path import RidgePath, ridge_path
     from simlab.machines._solver import solve_path
+    from simlab.machines.feature_ridge import FeatureRidge
+    from simlab.machines.gaussian_process import GaussianProcess
+    from simlab.machines.kernel_flow import KernelFlow
     from simlab.machines.kernel_ridge import KernelRidge
 
 _HOMES = {
+    "FeatureRidge": "feature_ridge",
+    "GaussianProcess": "gaussian_process",
+    "KernelFlow": "kernel_flow",
     "KernelRidge": "kernel_ridge",
     "RidgePath": "_path",
     "ridge_path": "_path",
     "solve_path": "_solver",
 }
 
-__all__ = ["KernelRidge", "RidgePath", "ridge_path", "solve_path"]
+__all__ = [
+    "FeatureRidge",
+    "GaussianProcess",
+    "KernelFlow",
+    "KernelRidge",
+    "RidgePath",
+    "ridge_path",
+    "solve_path",
+]
 
 
 def __getattr__(name: str) -> Any:

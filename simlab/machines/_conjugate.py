@@ -13,6 +13,7 @@ The state is plain arrays: a run that is stopped goes on from them, bit for bit.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,6 +42,12 @@ class System:
     tolerance: float
     limit: int
 
+    @cached_property
+    def sizes(self) -> Floats:
+        """‖y_j‖ : (c,), 1 for y = 0"""
+        sizes = _norms(self.Y)
+        return np.where(sizes > 0.0, sizes, 1.0)
+
     def residuals(self, alpha: Floats, columns: Integers) -> Floats:
         """y − (K + λ)α of some columns, in float64."""
         R = self.Y[:, columns].copy()
@@ -51,7 +58,8 @@ class System:
 
 @dataclass
 class State:
-    """alpha : (n, c) the best solutions so far, with their true relative residuals `residual` : (c,).
+    """alpha : (n, c) the best solutions so far, with their true relative residuals `residual` : (c,), and `told` : (c,)
+    what the recursion tells of them since.
 
     Of the running cycle: its columns `cycle` with what they moved since it began, `step`; those still `active` with
     residuals R, directions P, scalars rz = R·P⁻¹R, the norms of R to reach, `goals`.
@@ -59,6 +67,7 @@ class State:
 
     alpha: Floats
     residual: Floats
+    told: Floats
     iterations: Integers
     stalled: NDArray[np.bool_]
     cycle: Integers
@@ -81,9 +90,11 @@ class State:
 def begin(system: System, preconditioner: Preconditioner) -> State:
     """α = 0, and the first cycle begun."""
     n, c = system.Y.shape
+    residual = _norms(system.Y) / system.sizes
     state = State(
         alpha=np.zeros((n, c)),
-        residual=np.where(_norms(system.Y) > 0.0, 1.0, 0.0),
+        residual=residual,
+        told=residual.copy(),
         iterations=np.zeros(c, dtype=np.int64),
         stalled=np.zeros(c, dtype=np.bool_),
         cycle=np.zeros(0, dtype=np.int64),
@@ -108,7 +119,9 @@ def advance(state: State, system: System, preconditioner: Preconditioner) -> Non
     state.step[:, np.searchsorted(state.cycle, state.active)] += length * state.P
     state.R -= length * Q
     state.iterations[state.active] += 1
-    going = sound & (_norms(state.R) > state.goals) & (state.iterations[state.active] < system.limit)
+    sizes = _norms(state.R)
+    state.told[state.active] = sizes / system.sizes[state.active]
+    going = sound & (sizes > state.goals) & (state.iterations[state.active] < system.limit)
     if not np.any(going):
         turn(state, system, preconditioner)
         return
@@ -131,11 +144,12 @@ def turn(state: State, system: System, preconditioner: Preconditioner, *, judge:
     columns = state.cycle
     trial = state.alpha[:, columns] + state.step
     R = system.residuals(trial, columns)
-    residual = _norms(R) / _norms(system.Y[:, columns])
+    residual = _norms(R) / system.sizes[columns]
     earlier = state.residual[columns]
     better = (residual < earlier) | (not judge)
     state.alpha[:, columns[better]] = trial[:, better]
     state.residual[columns[better]] = residual[better]
+    state.told[columns] = state.residual[columns]
     if judge:
         state.stalled[columns] = ~(residual <= LEAST_GAIN * earlier) | (state.iterations[columns] >= system.limit)
     left = better & ~state.stalled[columns] & (residual > system.tolerance)
@@ -146,10 +160,10 @@ def _begin_cycle(state: State, system: System, preconditioner: Preconditioner, R
     some = state.residual[columns] > system.tolerance
     state.cycle = columns[some]
     state.active = state.cycle
-    state.R = np.array(R[:, some])
+    state.R = np.array(R[:, some], order="C")
     state.step = np.zeros_like(state.R)
     # A little below the tolerance: the recursive residual drifts from the true one.
-    goals = 0.5 * system.tolerance * _norms(system.Y[:, state.cycle])
+    goals = 0.5 * system.tolerance * system.sizes[state.cycle]
     state.goals = goals if system.operator.is_exact else np.maximum(goals, CYCLE_GAIN * _norms(state.R))
     state.P = preconditioner.solve(state.R, system.ridges[state.cycle])
     state.rz = np.einsum("ij,ij->j", state.R, state.P)

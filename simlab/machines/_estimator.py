@@ -33,6 +33,8 @@ class Estimator:
     """What every machine has; a subclass adds `fit`, which calls `_inputs` with reset=True, and `predict`."""
 
     n_features_in_: int
+    _fitted = "dual_coef_"
+    """The attribute that a successful `fit` leaves."""
 
     @classmethod
     def _names(cls) -> list[str]:
@@ -43,21 +45,23 @@ class Estimator:
         return params | (_nested(params) if deep else {})
 
     def set_params(self, **params: Any) -> Self:
-        known = self.get_params()
-        for name in params:
-            if name not in known:
-                raise BadData(f"{name}: unknown parameter{nearest(name, known)} (allowed: {one_of(known)})")
+        new = self.get_params(deep=False)
         # Whole parameters first: kernel and kernel__depth given together mean the depth of the new kernel.
         for name in sorted(params, key=lambda name: name.count("__")):
+            known = new | _nested(new)
+            if name not in known:
+                raise BadData(f"{name}: unknown parameter{nearest(name, known)} (allowed: {one_of(known)})")
             own, _, rest = name.partition("__")
-            setattr(self, own, _replaced(getattr(self, own), rest, params[name]) if rest else params[name])
+            new[own] = _replaced(new[own], rest, params[name]) if rest else params[name]
+        for name, value in new.items():
+            setattr(self, name, value)
         return self
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self._names())})"
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_features_in_")
+        return hasattr(self, self._fitted)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import RegressorTags, Tags, TargetTags

@@ -125,16 +125,15 @@ class _Solver:
     def run(self, progress: Progress | None) -> State:
         system = self.system
         state = _conjugate.begin(system, self)
-        whole = np.sqrt(np.einsum("ij,ij->j", system.Y, system.Y))
         before = np.full(system.ridges.size, np.inf)
         steps = 0
         while not state.finished:
             _conjugate.advance(state, system, self)
             steps += 1
             if steps % CHECK == 0:
-                sizes = np.sqrt(np.einsum("ij,ij->j", state.R, state.R)) / whole[state.active]
-                if progress is not None and sizes.size:
-                    progress(steps, float(sizes.max()))
+                sizes = state.told[state.active]
+                if progress is not None:
+                    progress(steps, float(state.told.max()))
                 if isinstance(system.operator, Stored) and self._too_slow(state, sizes, before[state.active]):
                     self._refactor(system.operator, state)
                     before[:] = np.inf
@@ -166,7 +165,7 @@ class _Solver:
         if sizes.size == 0 or not np.all(np.isfinite(before)):
             return False
         pace = np.minimum(np.log(np.maximum(sizes / before, 1e-300)) / CHECK, -1e-6)
-        left = np.maximum(math.log(self.system.tolerance) - np.log(sizes), pace) / pace
+        left = np.minimum(math.log(self.system.tolerance) - np.log(sizes), 0.0) / pace
         n = self.system.operator.size
         # Fewer than ten columns take the time of ten: the matrix is read all the same.
         work = SLOWNESS * 2.0 * n * n * (float(np.sum(left)) + 10.0 * float(np.max(left)))

@@ -14,13 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simlab.kernels import Kernel
+from simlab.kernels._store import free_memory
 from simlab.machines import _dense
 from simlab.machines._estimator import BadData, Estimator, Floats, labels, weights_of
+from simlab.machines._path import ridge_path
+from simlab.machines._predict import kernel_times
+from simlab.machines._solver import solve_path
 
 DENSE_LIMIT = 12_000
-"""Samples up to which the Gram matrix is factored (1.2 GB in float64); beyond, an iterative solver."""
-BLOCK = 1 << 25
-"""Entries of K(x, X) at a time when predicting: 256 MB."""
+"""Samples up to which the Gram matrix is factored (1.2 GB in float64); beyond, or for want of memory, `ridge_path`."""
 
 
 class KernelRidge(Estimator):
@@ -43,45 +45,36 @@ class KernelRidge(Estimator):
         data = self._inputs(X, reset=True)
         n = data.shape[0]
         targets, weights = labels(y, n), weights_of(sample_weight, n)
-        self.X_fit_ = np.array(data, order="C")  # a copy: what the caller does to X later changes nothing here
-        if n > DENSE_LIMIT:
-            self._fit_by_iteration(kernel, targets, ridge, weights)
-            return self
-        K = kernel.gram(self.X_fit_)
+        data = np.array(data, order="C")  # a copy: what the caller does to X later changes nothing here
+        iterate = n > DENSE_LIMIT or 8 * n * n > free_memory()
+        if iterate and weights is None:
+            found = ridge_path(kernel, data, targets, [ridge])
+            return self._keep(data, found.coefficients[0], float(found.residuals[0]), None, found.note, found.method)
+        K, root = kernel.gram(data), np.ones(n)
         if weights is not None:
             root = np.sqrt(weights)
             K *= root[:, np.newaxis]
             K *= root
             targets = (targets.T * root).T
-        found = _dense.solve(K, targets, ridge, overwrite=True)
-        self.dual_coef_ = found.coefficients if weights is None else (found.coefficients.T * root).T
-        self.residual_, self.rank_, self.note_ = found.residual, found.rank, found.note
-        self.method_ = "cholesky" if found.rank is None else "eigendecomposition"
+        if iterate:
+            path = solve_path(K, targets, [ridge])
+            alpha = (path.coefficients[0].reshape(targets.shape).T * root).T
+            return self._keep(data, alpha, float(path.residuals[0]), None, path.note, path.method)
+        dense = _dense.solve(K, targets, ridge, overwrite=True)
+        method = "cholesky" if dense.rank is None else "eigendecomposition"
+        return self._keep(data, (dense.coefficients.T * root).T, dense.residual, dense.rank, dense.note, method)
+
+    def _keep(
+        self, data: NDArray[Any], alpha: Floats, residual: float, rank: int | None, note: str, method: str
+    ) -> Self:
+        self.X_fit_, self.dual_coef_, self.residual_ = data, np.ascontiguousarray(alpha), residual
+        self.rank_, self.note_, self.method_ = rank, note, method
         return self
-
-    def _fit_by_iteration(self, kernel: Kernel, targets: Floats, ridge: float, weights: Floats | None) -> None:
-        from simlab.machines._path import ridge_path
-
-        if weights is not None:
-            raise BadData(f"sample_weight: given with {targets.shape[0]} samples; at most {DENSE_LIMIT} with weights")
-        found = ridge_path(kernel, self.X_fit_, targets, [ridge])
-        self.dual_coef_ = np.asarray(found.coefficients[0])
-        self.residual_, self.rank_, self.note_ = float(found.residuals[0]), None, ""
-        self.method_ = found.method
 
     def predict(self, X: ArrayLike) -> Floats:
         """f(x_i) : (m,) or (m, outputs)"""
         self._check_fitted()
         return kernel_times(self.kernel, self._inputs(X, reset=False), self.X_fit_, self.dual_coef_)
-
-
-def kernel_times(kernel: Kernel, X: NDArray[Any], X_fit: NDArray[Any], coefficients: Floats) -> Floats:
-    """K(X, X_fit) @ coefficients, some rows of K at a time."""
-    out = np.empty((X.shape[0], *coefficients.shape[1:]))
-    step = max(1, BLOCK // X_fit.shape[0])
-    for begin in range(0, X.shape[0], step):
-        out[begin : begin + step] = kernel.gram(X[begin : begin + step], X_fit) @ coefficients
-    return out
 
 
 def checked_kernel(kernel: Any) -> Kernel:

@@ -43,8 +43,11 @@ def threshold(params: Params, dim: int) -> float:
         return math.cos(params.angle)
     assert params.share is not None
     smaller = min(params.share, 1.0 - params.share)
-    # 1 − c² near 1 loses c itself: the inverse of the complement gives c².
-    c = math.sqrt(betaincinv(0.5, (dim - 1) / 2, 1.0 - 2.0 * smaller))
+    # A large cap by c², a small one by 1 − c²: each from the side where no digits are lost.
+    if smaller > 0.25:
+        c = math.sqrt(betaincinv(0.5, (dim - 1) / 2, 1.0 - 2.0 * smaller))
+    else:
+        c = math.sqrt(1.0 - betaincinv((dim - 1) / 2, 0.5, 2.0 * smaller))
     return c if params.share <= 0.5 else -c
 
 
@@ -53,8 +56,10 @@ def share(params: Params, dim: int) -> float:
     if params.share is not None:
         return params.share
     c = threshold(params, dim)
-    half = 0.5 * float(betainc((dim - 1) / 2, 0.5, (1.0 - c) * (1.0 + c)))
-    return half if c >= 0 else 1.0 - half
+    if abs(c) < 0.5:
+        return 0.5 - math.copysign(0.5, c) * float(betainc(0.5, (dim - 1) / 2, c * c))
+    smaller = 0.5 * float(betainc((dim - 1) / 2, 0.5, (1.0 - c) * (1.0 + c)))
+    return smaller if c > 0 else 1.0 - smaller
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:

@@ -31,6 +31,7 @@ from simlab.core.errors import BadInput
 Floats = NDArray[np.float64]
 LN10 = math.log(10.0)
 EPS = 2.0**-52
+BINS, BIN = 200, 0.1  # of a continued tail, in ln k: up to 5e8 times the last degree
 
 
 class Spectral(Protocol):
@@ -51,8 +52,8 @@ class Curve:
     """Excess error for every n and ridge asked for: arrays of their common shape, `by_degree` with (K+1,) behind it.
 
     `error` = Σ `by_degree` + `tail` + `noise`. `truncation`: how much `error` changes if the tail is not a ridge but
-    has the eigenvalue of the last degrees, with which it would be learned soonest: for eigenvalues that fall with the
-    degree the truth lies between.
+    goes on as a power of the degree, with the target's tail in the first degrees of it: an estimate, not a bound.
+    Where it is not small, n is too large for the degrees known, and the spectrum must be longer.
     """
 
     n: Floats
@@ -93,15 +94,23 @@ def learning_curve(
     sizes, ridges = np.broadcast_arrays(_not_negative("n", n), _not_negative("ridge", ridge))
     variance = float(_not_negative("noise", noise)) ** 2
 
-    # The last two degrees: one of them may be an exact zero of a parity.
-    edge = max(log_eta[-2:], default=-math.inf)
     curve = _solve(log_eta, log_w, rest, p, beyond, sizes.ravel(), ridges.ravel(), variance)
-    if rest > 0 and edge > -math.inf:
-        lumped = (np.append(log_eta, edge), np.append(log_w, math.log(rest)), 0.0, np.append(p, beyond), 0.0)
-        other = _solve(*lumped, sizes.ravel(), ridges.ravel(), variance)
-        truncation = abs(_total(other) - _total(curve))
-    else:
-        truncation = np.zeros(sizes.size)
+    more_eta, more_w, left = _continued(log_eta, log_w, rest)
+    longer = np.concatenate((p, np.zeros(more_eta.size)))
+    if more_eta.size:
+        longer[K1] = beyond
+    other = _solve(
+        np.concatenate((log_eta, more_eta)),
+        np.concatenate((log_w, more_w)),
+        left,
+        longer,
+        0.0 if more_eta.size else beyond,
+        sizes.ravel(),
+        ridges.ravel(),
+        variance,
+    )
+    with np.errstate(invalid="ignore"):
+        truncation = np.nan_to_num(abs(_total(other) - _total(curve)), nan=math.inf)
     kappa, gamma, by_degree, tail, noisy = curve
     shape = sizes.shape
     return Curve(
@@ -143,6 +152,30 @@ def _logs(spectrum: Spectral) -> tuple[Floats, Floats, float]:
     if rest <= 64 * EPS * spectrum.trace:
         rest = max(0.0, min(rest, float(weights[-2:].max(initial=0.0))))
     return log_eta, log_w, rest
+
+
+def _continued(log_eta: Floats, log_w: Floats, rest: float) -> tuple[Floats, Floats, float]:
+    """ln η and ln w of the tail as a power law in bins of the degree, and what is left beyond them.
+
+    Beyond degree k the law leaves T (k/K)^{−(τ−1)}, τ − 1 = K w_K/T, and N grows as it does at K. Means over the last
+    two degrees, as one of them may be an exact zero of a parity.
+    """
+    K = log_eta.size - 1
+    counts, live = np.exp(log_w - np.where(log_eta > -math.inf, log_eta, 0.0)), log_eta > -math.inf
+    if rest == 0.0 or K < 3 or not live[-2:].any() or not live[-4:-2].any():
+        return np.empty(0), np.empty(0), rest
+    share = float(np.exp(log_w[-2:]).sum() / 2)
+    count, before = (float(counts[part][live[part]].mean()) for part in (slice(-2, None), slice(-4, -2)))
+    growth = max(math.log(count / before) / math.log((K + 1) / (K - 1)), 0.0)
+    fall = K * share / rest
+    edges = np.exp(BIN * np.arange(BINS + 1))
+    above = rest * edges**-fall
+    weights = -np.diff(above)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        many = count * K * np.diff(edges ** (growth + 1)) / (growth + 1)
+        eta, w = np.log(weights) - np.log(many), np.log(weights)
+    good = np.isfinite(eta) & np.isfinite(w)
+    return eta[good], w[good], float(above[-1] + weights[~good].sum())
 
 
 def _total(curve: tuple[Floats, Floats, Floats, Floats, Floats]) -> Floats:

@@ -69,7 +69,7 @@ class Neurons:
 
     @property
     def dim(self) -> int:
-        return self.W.shape[1]
+        return int(self.W.shape[1])
 
     def _counts(self) -> Floats:
         return np.array([float(multiplicity(self.dim, k)) for k in range(self.c.size)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,21 @@ import pytest
 from scipy import stats
 
 from simlab.core import lookup
-from simlab.data import uniform_sphere
+from simlab.data import boolean_cube, gaussian, uniform_sphere
+from tests.data.stored import write_images
 
 KINDS = lookup.all_examples("data")
+
+
+@pytest.fixture(autouse=True)
+def _stored_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files that examples name, in a data directory."""
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "inputs.npy", rng.standard_normal((40, 3)))
+    np.savez(tmp_path / "inputs.npz", x=rng.standard_normal((35, 4)), y=np.ones(35))
+    write_images(tmp_path / "mnist")
+    write_images(tmp_path / "digits")
+    monkeypatch.setenv("SIMLAB_DATA", str(tmp_path))
 
 
 @pytest.mark.parametrize(("kind", "fields"), KINDS)
@@ -22,6 +35,8 @@ def test_samples_are_drawn_one_after_another(kind: str, fields: dict[str, Any]) 
     assert many.shape == (30, law.dimension(params))
     assert many.flags.c_contiguous
     assert np.array_equal(many[:10], few)
+    assert many.dtype == np.float64
+    assert not np.array_equal(many, law.sample(params, 30, np.random.default_rng(2)))
     assert law.sample(params, 0, np.random.default_rng(1)).shape == (0, law.dimension(params))
 
 
@@ -38,3 +53,17 @@ def test_sphere_is_uniform() -> None:
     direction = np.ones(6) / np.sqrt(6)
     for values in (X[:, 0], X[:, 5], X @ direction):
         assert stats.kstest((1 + values) / 2, stats.beta(2.5, 2.5).cdf).pvalue > 1e-4
+
+
+def test_gaussian_is_normal() -> None:
+    X = gaussian.sample(gaussian.Params(dim=3, scale=2.0), 10_000, np.random.default_rng(3))
+    for values in (X[:, 1], X @ np.array([0.6, 0.0, 0.8])):
+        assert stats.kstest(values, stats.norm(scale=2.0).cdf).pvalue > 1e-4
+
+
+def test_cube_is_uniform() -> None:
+    """All 2⁴ corners equally often: χ² with 15 degrees of freedom."""
+    X = boolean_cube.sample(boolean_cube.Params(dim=4, scale=0.5), 8000, np.random.default_rng(4))
+    assert set(np.unique(X)) == {-0.5, 0.5}
+    corners = np.bincount((X > 0) @ np.array([1, 2, 4, 8]), minlength=16)
+    assert stats.chisquare(corners).pvalue > 1e-4

@@ -14,8 +14,17 @@ from simlab.lab.spec import Spec, resolve
 from simlab.record.segments import Checkpoint, Segment
 from simlab.record.writer import Writer
 from tests.conftest import small_tables
+from tests.data.stored import write_images
 
 KINDS = lookup.all_examples("experiments")
+
+
+@pytest.fixture(autouse=True)
+def _data(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few images for the experiments on real data."""
+    home = tmp_path_factory.mktemp("data")
+    write_images(home / "mnist", train=60, test=20)
+    monkeypatch.setenv("SIMLAB_DATA", str(home))
 
 
 def example(tables: dict[str, Any]) -> Spec:

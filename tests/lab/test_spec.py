@@ -138,6 +138,23 @@ def test_bad_values_name_key_and_value(setting: str, says: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_an_axis_of_whole_tables() -> None:
+    """The table comes first and single keys after it; neither changes the other's list."""
+    two = [{"kind": "two_layer"}, {"kind": "two_layer", "scaling": "mean_field"}]
+    tables = small_tables(**{"network.width": [3, 4], "network": two})
+    spec = resolve(tables)
+    found = [spec.params(point).network for point in range(4)]  # type: ignore[attr-defined]
+    assert [(n.width, n.scaling) for n in found] == [(3, "ntk"), (3, "mean_field"), (4, "ntk"), (4, "mean_field")]
+    assert spec.sweep.axes["network"] == two
+    assert spec.sweep.dimensions[1].coords["network"][1] == '{"kind": "two_layer", "scaling": "mean_field"}'
+    assert resolve(tomllib.loads(spec.text)).hash == spec.hash
+    with pytest.raises(BadInput, match=r"network is an axis of the sweep; set sweep\.network="):
+        override(tables, ["network.scaling=ntk"])
+    for bad in ({"network": [{"kind": "two_layer", "wide": 3}]}, {"network": [3]}, {"experiment": [{"seed": 1}]}):
+        with pytest.raises(BadInput):
+            resolve(small_tables(**bad))
+
+
 def test_an_observable_given_twice_is_refused() -> None:
     tables = small_tables() | {"observables": ["train_loss", "train_loss"]}
     with pytest.raises(BadInput, match="train_loss is recorded by two"):

@@ -1,0 +1,118 @@
+"""Wide random nets are Gaussian processes whose covariance is the layerwise recursion's. [S1 §4], MATH §3, §5.
+
+Over many nets of each width: the conjugate kernel H Hᵀ of a single net tends to the process's covariance K like
+m^(−1/2), the excess kurtosis of an output to 0 like 1/m, and at the widest net neither the covariance of the outputs nor their
+law can be told from those of N(0, K). The control keeps the first hidden layer at 4 neurons: however wide the rest,
+the net stays a mixture of Gaussians.
+"""
+
+from __future__ import annotations
+
+import tomllib
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from simlab.claims._ledger import Judgement
+from simlab.figures._powers import fit_power, power_line, reference_line
+from simlab.figures._style import panels
+from simlab.record.reader import Results
+
+STATEMENT = (
+    "A randomly drawn deep net tends to a Gaussian process with the recursion's covariance as its width grows; so does "
+    "its conjugate kernel."
+)
+SOURCE = "A kernel viewpoint [S1] §3-4 (Lee et al.)"
+EXPECTED = (
+    "error of the conjugate kernel ~ m^(-1/2) within 0.05, excess kurtosis ~ 1/m within 0.35; at the widest net the "
+    "covariance within 4.5 standard errors and the Kolmogorov-Smirnov distance below its 0.1 % value"
+)
+CONJUGATE_RATE, CONJUGATE_TOLERANCE = -0.5, 0.05
+KURTOSIS_RATE, KURTOSIS_TOLERANCE = -1.0, 0.35
+STANDARD_ERRORS = 4.5
+CLEAR = 2.0  # standard errors: a kurtosis below has no logarithm worth fitting
+
+_SPEC = """
+[experiment]
+kind = "gp_width"
+seed = 5
+draws = {draws}
+points = 6
+[data]
+kind = "uniform_sphere"
+dim = 5
+[network]
+kind = "mlp"
+depth = {depth}
+outputs = 8
+[kernel]
+kind = "nngp"
+depth = {depth}
+[sweep]
+"network.width" = {widths}
+"""
+QUICK = _SPEC.format(draws=2000, depth=3, widths=[24, 48, 96, 192])
+FULL = _SPEC.format(draws=20000, depth=4, widths=[24, 48, 96, 192, 384, 768])
+CONTROL = ("network.bottleneck=4",)
+
+
+def _kurtosis_rate(
+    width: NDArray[np.int64], value: NDArray[np.float64], error: NDArray[np.float64]
+) -> tuple[float, float]:
+    """Exponent and its standard error by weighted least squares of the logarithms; NaN from fewer than three."""
+    clear = value > CLEAR * error
+    if np.count_nonzero(clear) < 3:
+        return float("nan"), float("nan")
+    x, y, weight = np.log(width[clear]), np.log(value[clear]), (value[clear] / error[clear]) ** 2
+    centred = x - np.average(x, weights=weight)
+    size = float(np.sum(weight * centred**2))
+    return float(np.sum(weight * centred * y) / size), size**-0.5
+
+
+def judge(results: Results) -> Judgement:
+    width = results["network.width"]
+    conjugate = fit_power(width, results["conjugate_error"])
+    rate, rate_error = _kurtosis_rate(width, results["kurtosis"], results["kurtosis_se"])
+    widest = int(np.argmax(width))
+    z, distance, critical = (float(results[name][widest]) for name in ("covariance_z", "ks_distance", "ks_critical"))
+    holds = (
+        conjugate is not None
+        and abs(conjugate.exponent - CONJUGATE_RATE) <= CONJUGATE_TOLERANCE
+        and abs(rate - KURTOSIS_RATE) <= KURTOSIS_TOLERANCE
+        and z <= STANDARD_ERRORS
+        and distance <= critical
+    )
+    kurtosis = f"exponent {rate:.2f} ± {2 * rate_error:.2f}" if np.isfinite(rate) else "no power law"
+    measured = (
+        f"conjugate kernel: exponent {conjugate}; kurtosis: {kurtosis}, {results['kurtosis'][widest]:.2g} at width "
+        f"{width[widest]}; there the covariance {z:.1f} standard errors off, distance {distance:.3f} "
+        f"(0.1 % value {critical:.3f})"
+    )
+    numbers = {name: results[name].tolist() for name in ("network.width", "conjugate_error", "kurtosis", "kurtosis_se")}
+    numbers |= {name: results[name].tolist() for name in ("covariance_z", "ks_distance", "ks_critical")}
+    exponents = {
+        "conjugate": conjugate.exponent if conjugate else None,
+        "kurtosis": rate if np.isfinite(rate) else None,
+    }
+    return Judgement(bool(holds), measured, {"exponents": exponents, **numbers})
+
+
+def figure(results: Results, control: Results) -> Figure:
+    fig, (left, middle, right) = panels(3)
+    for source, colour, label in ((results, "C0", "all layers wide"), (control, "C3", "control: a layer of 4")):
+        width = source["network.width"]
+        power_line(left, width, source["conjugate_error"], colour, label)
+        middle.errorbar(width, source["kurtosis"], 2 * source["kurtosis_se"], fmt="o", ms=4, color=colour, label=label)
+        right.plot(width, source["ks_distance"], "o-", ms=4, lw=1, color=colour, label=label)
+    width = results["network.width"].astype(np.float64)
+    reference_line(left, width, 1.2 * float(control["conjugate_error"].max()), CONJUGATE_RATE)
+    depth = tomllib.loads(results.attrs["spec"])["network"]["depth"]
+    middle.plot(width, 3 * ((1 + 5 / width) ** (depth - 1) - 1), "-", lw=1, color="C0", label="exact for ReLU")
+    right.plot(width, results["ks_critical"], "--", lw=1, color="0.4", label="0.1 % of Gaussian samples")
+    left.set(xlabel="width m", ylabel="rms of H Hᵀ − K", title="conjugate kernel of one net")
+    middle.set(xscale="log", yscale="log", xlabel="width m", ylabel="excess kurtosis of f", title="(bars: 2 s.e.)")
+    right.set(xscale="log", yscale="log", xlabel="width m", ylabel="Kolmogorov-Smirnov distance", title="from N(0, K)")
+    for axis in (left, middle, right):
+        axis.legend(frameon=False, fontsize=8)
+    return fig

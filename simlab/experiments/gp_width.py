@@ -1,0 +1,146 @@
+"""Random nets of one width against the Gaussian process of infinite width. [S1 §3–4], MATH §3, §5.
+
+Over `draws` independent nets f = H a of depth L at `points` fixed inputs, K the process's covariance (the given kernel):
+
+- *conjugate kernel* of one net, H Hᵀ → K: root mean square of H Hᵀ − K over draws and pairs, ~ m^(−1/2);
+- *covariance* over the draws, mean of f(x)f(y): its largest distance from K in standard errors of that mean;
+- *excess kurtosis* E f⁴/(E f²)² − 3, the mean over the inputs, ~ 1/m, and 0 for a Gaussian. Normalised ReLU has
+  exactly 3((1 + 5/m)^{L−1} − 1): ‖h^ℓ‖² is a product of independent factors of variance 5/m;
+- *Kolmogorov–Smirnov distance* of f(x) from N(0, K(x,x)), the largest over the inputs, beside the value that it
+  exceeds in 0.1 % of cases if all are Gaussian (Bonferroni over the inputs).
+
+All outputs of a net count in the covariance and the kurtosis, its first alone in the distance, which needs independent
+values. Standard errors of the first two are those of means over draws, of the kurtosis a jackknife over blocks of draws.
+Streams: ``data`` (inputs), ``init`` (nets, one after another).
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy import stats
+
+from simlab.core.params import Params as Base
+from simlab.core.params import Room, module_of
+from simlab.core.rng import Streams
+from simlab.kernels._kernel import Kernel
+from simlab.networks import mlp
+from simlab.record.schema import Output
+from simlab.record.segments import State
+
+Floats = NDArray[np.float64]
+ADVANCE_SECONDS = 0.5
+BLOCKS = 50
+LEVEL = 0.001
+
+
+class Params(Base):
+    draws: int = Field(ge=2 * BLOCKS, description="number of independent nets")
+    points: int = Field(6, ge=1, description="number of fixed inputs")
+    data: Annotated[Base, Room("data")]
+    network: Annotated[mlp.Params, Room("networks")]
+    kernel: Annotated[Kernel, Room("kernels")] = Field(description="covariance of the limit")
+
+
+EXAMPLES = (
+    {
+        "experiment": {"kind": "gp_width", "draws": 100, "points": 2},
+        "data": {"kind": "uniform_sphere", "dim": 3},
+        "network": {"kind": "mlp", "depth": 3, "width": 8, "outputs": 2},
+        "kernel": {"kind": "nngp", "depth": 3},
+    },
+)
+
+
+def outputs(params: Params) -> dict[str, Output]:
+    return {
+        "conjugate_error": Output("root mean square of H Hᵀ − K over draws and pairs of inputs"),
+        "conjugate_error_se": Output("its standard error"),
+        "covariance_error": Output("root mean square of mean f fᵀ − K over pairs of inputs"),
+        "covariance_z": Output("largest |mean f fᵀ − K| in standard errors"),
+        "kurtosis": Output("excess kurtosis of f, mean over the inputs"),
+        "kurtosis_se": Output("its standard error"),
+        "ks_distance": Output("largest Kolmogorov-Smirnov distance of f(x) from N(0, K(x,x)) over the inputs"),
+        "ks_critical": Output("what it exceeds with probability 0.1 % if all f(x) are Gaussian"),
+    }
+
+
+def prepare(params: Params, streams: Streams) -> tuple[Floats, Floats]:
+    """The inputs X and K(X, X)."""
+    X = module_of(params.data).sample(params.data, params.points, streams["data"])
+    return X, params.kernel.gram(X, threads=1)
+
+
+def start(params: Params, work: tuple[Floats, Floats], streams: Streams) -> State:
+    values = np.zeros((params.draws, params.network.outputs, params.points))
+    squares = np.zeros(params.draws)
+    return {"drawn": 0, "values": values, "squares": squares, "rng": streams["init"]}
+
+
+def advance(params: Params, work: tuple[Floats, Floats], state: State) -> dict[str, NDArray[Any]]:
+    X, K = work
+    deadline = time.monotonic() + ADVANCE_SECONDS
+    while not finished(params, state):
+        theta = mlp.initialise(params.network, X.shape[1], state["rng"])
+        H = mlp.hidden(params.network, theta, X)
+        top = mlp.layers(params.network, theta, X.shape[1])[-1]
+        state["squares"][state["drawn"]] = np.mean((H @ H.T - K) ** 2)
+        state["values"][state["drawn"]] = top @ H.T
+        state["drawn"] += 1
+        if time.monotonic() >= deadline:
+            break
+    return _summary(K, state["values"], state["squares"]) if finished(params, state) else {}
+
+
+def _summary(K: Floats, values: Floats, squares: Floats) -> dict[str, NDArray[Any]]:
+    """Of values (draws, outputs, points) and mean squares of H Hᵀ − K (draws,)."""
+    draws, _, points = values.shape
+    error = np.sqrt(np.mean(squares))
+    products = np.einsum("roi,roj->rij", values, values) / values.shape[1]
+    apart = products.mean(axis=0) - K
+    kurtosis, kurtosis_se = excess_kurtosis(values)
+    ks = [stats.kstest(f / k**0.5, "norm").statistic for f, k in zip(values[:, 0].T, np.diagonal(K), strict=True)]
+    found = {
+        "conjugate_error": error,
+        "conjugate_error_se": np.std(squares, ddof=1) / draws**0.5 / (2 * error) if error > 0 else 0.0,
+        "covariance_error": np.sqrt(np.mean(apart**2)),
+        "covariance_z": np.max(np.abs(apart) / (products.std(axis=0, ddof=1) / draws**0.5)),
+        "kurtosis": kurtosis,
+        "kurtosis_se": kurtosis_se,
+        "ks_distance": max(ks),
+        "ks_critical": stats.kstwo.isf(LEVEL / points, draws),
+    }
+    return {name: np.asarray(value, dtype=np.float64) for name, value in found.items()}
+
+
+def excess_kurtosis(values: Floats) -> tuple[float, float]:
+    """Of (draws, outputs, points) with mean 0, averaged over points; its standard error by a jackknife over draws."""
+    blocks = np.array_split(values, BLOCKS)
+    second, fourth = (np.array([np.sum(block**power, axis=(0, 1)) for block in blocks]) for power in (2, 4))
+    rows = np.array([block.shape[0] * block.shape[1] for block in blocks])[:, np.newaxis]
+
+    def ratio(rows: Any, second: Floats, fourth: Floats) -> Floats:
+        result: Floats = np.mean(rows * fourth / second**2, axis=-1) - 3.0
+        return result
+
+    whole = ratio(rows.sum(), second.sum(axis=0), fourth.sum(axis=0))
+    left = ratio(rows.sum() - rows, second.sum(axis=0) - second, fourth.sum(axis=0) - fourth)
+    return float(whole), float(np.sqrt((BLOCKS - 1) / BLOCKS * np.sum((left - left.mean()) ** 2)))
+
+
+def finished(params: Params, state: State) -> bool:
+    return bool(state["drawn"] == params.draws)
+
+
+def progress(params: Params, state: State) -> tuple[int, int]:
+    return state["drawn"], params.draws
+
+
+def cost(params: Params) -> tuple[float, float]:
+    """About 40 flops to draw a weight and 2 a point to use it; eight bytes a recorded number."""
+    size = mlp.size(params.network, module_of(params.data).dimension(params.data))
+    return params.draws * size * (40.0 + 2 * params.points), 8.0 * len(outputs(params))

@@ -1,0 +1,82 @@
+"""Power laws y ~ C x^p from a sweep: their fit, and points with the fitted and a reference line on log axes.
+
+The fit is least squares of log ȳ on log x, ȳ the mean over repetitions. The 95 % interval of p is a jackknife over
+repetitions where there are at least `FEW`, else the usual one from the residuals: Student's t in both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+Floats = NDArray[np.float64]
+FEW = 4
+
+
+@dataclass(frozen=True)
+class Power:
+    """y ≈ exp(offset) x^exponent, and the 95 % interval of the exponent."""
+
+    exponent: float
+    low: float
+    high: float
+    offset: float
+
+    def __call__(self, x: ArrayLike) -> Floats:
+        return np.exp(self.offset + self.exponent * np.log(np.asarray(x, dtype=np.float64)))
+
+    def within(self, expected: float, tolerance: float) -> bool:
+        """The whole interval lies within `tolerance` of the expected exponent."""
+        return bool(max(abs(self.low - expected), abs(self.high - expected)) <= tolerance)
+
+    def __str__(self) -> str:
+        return f"{self.exponent:.3f} ± {(self.high - self.low) / 2:.3f}"
+
+
+def fit_power(x: ArrayLike, y: ArrayLike) -> Power | None:
+    """Of y (k,), or (k, repetitions); None where there are fewer than three points, or one that is not positive."""
+    abscissa, values = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    values = values.reshape(len(abscissa), -1)
+    means = values.mean(axis=1)
+    if len(abscissa) < 3 or not np.all(np.isfinite(means) & (means > 0)):
+        return None
+    centred = np.log(abscissa) - np.log(abscissa).mean()
+    weights = centred / np.sum(centred**2)
+    exponent = float(weights @ np.log(means))
+    offset = float(np.mean(np.log(means)) - exponent * np.log(abscissa).mean())
+    repetitions = values.shape[1]
+    if repetitions >= FEW:
+        others = (values.sum(axis=1, keepdims=True) - values) / (repetitions - 1)
+        left = weights @ np.log(others)
+        error, free = np.sqrt((repetitions - 1) / repetitions * np.sum((left - left.mean()) ** 2)), repetitions - 1
+    else:
+        rest, free = np.log(means) - offset - exponent * np.log(abscissa), len(abscissa) - 2
+        error = np.sqrt(np.sum(rest**2) / free / np.sum(centred**2))
+    half = float(stats.t.ppf(0.975, free) * error)
+    return Power(exponent, exponent - half, exponent + half, offset)
+
+
+def power_line(axis: Axes, x: ArrayLike, y: ArrayLike, colour: Any, label: str) -> None:
+    """Means as points, single repetitions as faint ones, and the fit as a line with its exponent in the legend."""
+    abscissa, values = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    values = np.where(values > 0, values, np.nan).reshape(len(abscissa), -1)
+    power = fit_power(abscissa, values)
+    text = f"{label}: {power}" if power and label else f"{power}" if power else label
+    if values.shape[1] > 1:
+        axis.plot(np.repeat(abscissa, values.shape[1]), values.ravel(), ".", ms=2, alpha=0.25, color=colour)
+    axis.plot(abscissa, values.mean(axis=1), "o", ms=4, color=colour, label=text)
+    if power is not None:
+        axis.plot(abscissa, power(abscissa), "-", lw=1.2, color=colour)
+    axis.set(xscale="log", yscale="log")
+
+
+def reference_line(axis: Axes, x: ArrayLike, start: float, exponent: float) -> None:
+    """A dashed line of this exponent that begins at `start`, to compare with."""
+    abscissa = np.asarray(x, dtype=np.float64)
+    span = np.array([abscissa.min(), abscissa.max()])
+    axis.plot(span, start * (span / span[0]) ** exponent, "--", lw=1, color="0.4", label=f"exponent {exponent:g}")

@@ -1,0 +1,71 @@
+"""Recorded numbers against an axis of the sweep on log axes, with fitted exponents; the other axes are lines."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.figure import Figure
+from pydantic import Field
+
+from simlab.core.errors import BadInput, nearest, one_of
+from simlab.core.params import Params as Base
+from simlab.figures._powers import power_line, reference_line
+from simlab.figures._style import colours, panels, readable
+from simlab.record.reader import Results
+from simlab.record.schema import Output
+
+
+class Params(Base):
+    x: str = Field(description="an axis of the sweep")
+    y: list[str] = Field(min_length=1, max_length=6, description="recorded names, one panel each")
+    reference: float | None = Field(None, description="exponent of a line to compare with")
+    title: str = ""
+
+
+EXAMPLES = ({"x": "network.width", "y": ["rms_error"], "reference": -0.5},)
+
+
+def check(params: Params, outputs: Mapping[str, Output]) -> None:
+    known = [name for name, output in outputs.items() if not output.dims]
+    for name in params.y:
+        if name not in known:
+            raise BadInput(f"figure: {name!r} is no single number of this run{nearest(name, known)} ({one_of(known)})")
+
+
+def draw(params: Params, results: Results) -> Figure:
+    dims = results.dims[params.y[0]]
+    across = results.dims[params.x][0] if params.x in results and len(results.dims[params.x]) == 1 else None
+    if across not in dims:
+        raise BadInput(f"figure.x = {params.x!r}: no axis of this sweep (there are: {one_of(dims)})")
+    x = results[params.x].astype(np.float64)
+    lines = [dim for dim in dims if dim not in (across, "seed")]
+    points = list(itertools.product(*(results[dim].tolist() for dim in lines)))
+    figure, axes = panels(len(params.y))
+    for axis, name in zip(axes, params.y, strict=True):
+        tops = []
+        for point, shade in zip(points, colours(len(points)), strict=True):
+            values = results.select(name, dict(zip(lines, point, strict=True)))
+            # What is left are the axis and the seeds, in the order of the sweep, where the seeds are last.
+            power_line(axis, x, values, shade, _label(lines, point))
+            tops.append(np.nanmax(values))
+        if params.reference is not None:
+            reference_line(axis, x, 1.3 * float(np.max(tops)), params.reference)
+        axis.set(xlabel=params.x, ylabel=readable(name))
+        axis.legend(frameon=False, fontsize=8, title="fitted exponent", title_fontsize=8)
+    if params.title:
+        figure.suptitle(params.title, fontsize=11)
+    return figure
+
+
+def _label(dims: list[str], values: tuple[object, ...]) -> str:
+    """``depth 3, fourier_features gaussian``: of a whole table its values."""
+    words = []
+    for dim, value in zip(dims, values, strict=True):
+        if isinstance(value, str) and value.startswith("{"):
+            words.append(" ".join(str(item) for item in json.loads(value).values()))
+        else:
+            words.append(f"{dim.rpartition('.')[2]} {value}")
+    return ", ".join(words)

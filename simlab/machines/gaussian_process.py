@@ -1,0 +1,110 @@
+"""Gaussian-process regression: f ~ GP(0, K), y = f(X) + noise of variance σ². MATH §5.
+
+    mean        k(x)ᵀ(K + σ²I)⁻¹y,  k(x) = K(X, x): that of ridge regression with λ = σ² = `noise`
+    covariance  K(x, x') − k(x)ᵀ(K + σ²I)⁻¹k(x'), of f itself: add σ² for a new label
+    evidence    log p(y) = −½ yᵀ(K + σ²I)⁻¹y − ½ log det(K + σ²I) − (n/2) log 2π
+
+Several outputs are independent processes of one kernel: they share the covariance, and their evidences add. Where
+K + σ²I is numerically singular (inputs that occur twice at noise 0) its pseudo-inverse stands for the inverse, which is
+the limit σ → 0+ of mean and covariance; labels then have no density, and asking for the evidence is an error.
+
+A variance is a difference of numbers as large as K(x, x). Its error is at most about n·eps·(‖K + σ²I‖‖α‖² + K(x, x)),
+α = (K + σ²I)⁻¹k(x), which is n·eps·‖K‖ at a training point of noise 0; what is negative is rounding and set to 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+from simlab.core.errors import BadInput
+from simlab.machines import _dense
+from simlab.machines._estimator import BadData, Estimator, Floats, inputs, labels
+from simlab.machines._predict import BLOCK, finite
+from simlab.machines.kernel_ridge import checked_kernel
+
+
+class GaussianProcess(Estimator):
+    """Follows scikit-learn: ``GaussianProcess(ntk(3), noise=0.01).fit(X, y).predict(X, return_std=True)``.
+
+    After `fit`: `X_fit_`, `dual_coef_` (K + σ²I)⁻¹y of y's shape, `residual_`, `rank_` and `note_` as in `KernelRidge`.
+    """
+
+    X_fit_: NDArray[Any]
+    dual_coef_: Floats
+
+    def __init__(self, kernel: Any, noise: float = 0.0) -> None:
+        self.kernel = kernel
+        self.noise = noise
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        kernel, noise = checked_kernel(self.kernel), _dense.checked_ridge(self.noise, "noise")
+        data = self._inputs(X, reset=True)
+        targets = labels(y, data.shape[0])
+        data = np.array(data, order="C")
+        factor, found = _dense.factored(kernel.gram(data), targets, noise, overwrite=True)
+        self.X_fit_, self._targets, self._factor, self.dual_coef_ = data, targets.copy(), factor, found.coefficients
+        self.residual_, self.rank_, self.note_ = found.residual, found.rank, found.note
+        return self
+
+    def predict(self, X: ArrayLike, return_std: bool = False, return_cov: bool = False) -> Any:
+        """The mean (m,) or (m, outputs); with `return_std` also √variance (m,), with `return_cov` covariance (m, m)."""
+        self._check_fitted()
+        if return_std and return_cov:
+            raise BadData("return_std and return_cov: at most one of them")
+        data = self._inputs(X, reset=False)
+        step = data.shape[0] if return_cov else max(1, BLOCK // self.X_fit_.shape[0])
+        mean = np.empty((data.shape[0], *self.dual_coef_.shape[1:]))
+        spread = self.kernel.gram(data) if return_cov else self.kernel.diagonal(data) if return_std else None
+        with np.errstate(over="ignore", invalid="ignore"):
+            for begin in range(0, data.shape[0], step):
+                rows = slice(begin, begin + step)
+                cross = self.kernel.gram(self.X_fit_, data[rows])
+                mean[rows] = cross.T @ self.dual_coef_
+                if spread is not None:
+                    white = self._factor.whiten(cross)
+                    spread[rows] -= white.T @ white if return_cov else np.sum(white**2, axis=0)
+        if spread is None:
+            return finite(mean)
+        return finite(mean), finite(spread if return_cov else np.sqrt(np.maximum(spread, 0.0)))
+
+    def log_marginal_likelihood(self) -> float:
+        """log p(y), the sum over outputs."""
+        self._check_fitted()
+        if self.note_:
+            why = f"the Gram matrix is numerically singular (rank {self.rank_} of {self.X_fit_.shape[0]})"
+            raise BadInput(f"noise = {self.noise}: {why}, so labels have no density; give a noise above 0")
+        outputs = int(self._targets[0].size)
+        fit = float(np.sum(self._targets * self.dual_coef_))
+        volume = self._factor.log_determinant() + self._targets.shape[0] * math.log(2.0 * math.pi)
+        return float(-0.5 * (fit + outputs * volume))
+
+    def sample_prior(self, X: ArrayLike, count: int, rng: np.random.Generator) -> Floats:
+        """Draws of f at X before any label : (count, m). Needs no `fit`."""
+        data = inputs(X)
+        return _draws(checked_kernel(self.kernel).gram(data), (_count(count),), rng)
+
+    def sample_posterior(self, X: ArrayLike, count: int, rng: np.random.Generator) -> Floats:
+        """Draws of f at X given the labels : (count, m) or (count, m, outputs)."""
+        mean, covariance = self.predict(X, return_cov=True)
+        outer = (_count(count), *mean.shape[1:])
+        draws: Floats = mean + np.moveaxis(_draws(covariance, outer, rng), -1, 1)
+        return draws
+
+
+def _draws(covariance: Floats, outer: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    """(…, m) normal vectors of this covariance, by its symmetric root: right for a singular one, without jitter."""
+    values, vectors = linalg.eigh(covariance, check_finite=False)
+    normals = rng.standard_normal((*outer, values.size))
+    found: Floats = (normals * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return found
+
+
+def _count(count: Any) -> int:
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise BadData(f"count = {count!r}: must be a positive integer")
+    return int(count)

@@ -1,0 +1,199 @@
+"""Kernel gradient flow, the training of an infinitely wide net: loss (1/2n)Σ(f − y)². MATH §5.
+
+    ḟ_t = −(η/n) K(·, X)(f_t(X) − y)        η = `rate`, f_0 given or 0
+    f_t = f_0 + K(·, X) α_t,   α_t = K⁻¹(I − e^{−ηKt/n}) r,   r = y − f_0(X)
+
+``method="closed"`` takes it from one eigendecomposition K = Σ λ_i v_i v_iᵀ: the part of r along v_i is multiplied by
+(1 − e^{−x})/λ_i, x = ηλ_i t/n, by expm1, which keeps its digits for small x. Eigenvalues up to n·eps·λ_max count as 0:
+that part of the residual never moves, and t → ∞ is the interpolant of least norm (`KernelRidge` at ridge 0).
+The other methods integrate α̇ = (η/n)(r − Kα) from α = 0 and agree: SciPy's ``"DOP853"``, ``"RK45"``, ``"Radau"`` to
+`rtol`, and ``"euler"``, full-batch gradient descent in steps of at most `step`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg
+from scipy.integrate import solve_ivp
+
+from simlab.core.errors import one_of
+from simlab.machines import _dense
+from simlab.machines._estimator import BadData, Floats, inputs, labels
+from simlab.machines._predict import kernel_times
+from simlab.machines.kernel_ridge import checked_kernel
+
+SOLVERS = ("DOP853", "RK45", "Radau")
+METHODS = ("closed", *SOLVERS, "euler")
+MAX_STEPS = 10_000_000
+
+
+class KernelFlow:
+    """``KernelFlow(ntk(3)).fit(X, y)``, then `train`, `predict` and `loss` at any times; ∞ for the closed form."""
+
+    def __init__(
+        self, kernel: Any, rate: float = 1.0, *, method: str = "closed", rtol: float = 1e-9, step: float | None = None
+    ) -> None:
+        self.kernel, self.rate = checked_kernel(kernel), _positive(rate, "rate")
+        if method not in METHODS:
+            raise BadData(f"method = {method!r}: unknown (allowed: {one_of(METHODS)})")
+        if (step is None) is (method == "euler"):
+            raise BadData(f'step = {step!r} with method = {method!r}: a step goes with "euler", and only with it')
+        self.method, self.rtol = method, _positive(rtol, "rtol")
+        self.step = None if step is None else _positive(step, "step")
+
+    def fit(self, X: ArrayLike, y: ArrayLike, initial: ArrayLike | None = None) -> Self:
+        """Data, labels (n,) or (n, outputs), and f_0(X) of the same shape (None is 0)."""
+        data = inputs(X)
+        self.X_fit_ = np.array(data, order="C")
+        self._shape = labels(y, data.shape[0]).shape
+        targets = labels(y, data.shape[0]).reshape(data.shape[0], -1)
+        self._starts_at_zero = initial is None
+        self._initial = self._values(initial, data.shape[0]).reshape(targets.shape)
+        self._residual = targets - self._initial
+        self._K = self.kernel.gram(self.X_fit_)
+        self._eigen: _dense.Eigen | None = None
+        if self.method == "closed":
+            self._eigen = _dense.Eigen.of(self._K)
+            self._turned = self._eigen.vectors.T @ self._residual
+        elif self.step is not None:
+            largest = linalg.eigvalsh(self._K, subset_by_index=[len(data) - 1, len(data) - 1])[0]
+            if (limit := 2.0 * len(data) / max(self.rate * largest, np.finfo(float).tiny)) <= self.step:
+                raise BadData(f"step = {self.step:g}: must be below 2n/(rate * largest eigenvalue) = {limit:.3g}")
+        return self
+
+    def coefficients(self, times: ArrayLike) -> Floats:
+        """α_t : (times, n) or (times, n, outputs)"""
+        when = self._times(times)
+        return self._alpha(when).reshape(-1, *self._shape)
+
+    def train(self, times: ArrayLike) -> Floats:
+        """f_t(X) : (times, n) or (times, n, outputs)"""
+        when = self._times(times)
+        return (self._initial + self._moved(when)).reshape(-1, *self._shape)
+
+    def loss(self, times: ArrayLike) -> Floats:
+        """(1/2n)Σ(f_t(x_i) − y_i)², summed over outputs : (times,)"""
+        when = self._times(times)
+        rest = self._residual - self._moved(when)
+        found: Floats = 0.5 * np.sum(rest**2, axis=(1, 2)) / len(self.X_fit_)
+        return found
+
+    def predict(self, X: ArrayLike, times: ArrayLike, initial: ArrayLike | None = None) -> Floats:
+        """f_t(x_i) : (times, m) or (times, m, outputs); `initial` is f_0 there, given where `fit` was."""
+        when, data = self._times(times), inputs(X)
+        if (initial is None) is not self._starts_at_zero:
+            raise BadData("initial: must be given both to fit and to predict, or to neither")
+        if data.shape[1] != self.X_fit_.shape[1]:
+            raise BadData(f"X has {data.shape[1]} features: must have {self.X_fit_.shape[1]}, as in fit")
+        start = self._values(initial, data.shape[0])
+        alpha = np.moveaxis(self._alpha(when), 0, 1).reshape(len(self.X_fit_), -1)
+        moved = kernel_times(self.kernel, data, self.X_fit_, alpha).reshape(data.shape[0], when.size, -1)
+        return start + np.moveaxis(moved, 1, 0).reshape(when.size, data.shape[0], *self._shape[1:])
+
+    def _values(self, initial: ArrayLike | None, n: int) -> Floats:
+        """f_0 at n points."""
+        shape = (n, *self._shape[1:])
+        values = np.zeros(shape) if initial is None else labels(initial, n)
+        if values.shape != shape:
+            raise BadData(f"initial has shape {values.shape}: must be {shape}, as the labels")
+        return values
+
+    def _times(self, times: ArrayLike) -> Floats:
+        if not hasattr(self, "_K"):
+            raise BadData("this KernelFlow is not fitted: call fit first")
+        try:
+            when = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise BadData(f"times = {times!r}: must be numbers, at least 0") from None
+        if when.ndim != 1 or not np.all(when >= 0.0):
+            raise BadData(f"times = {times!r}: must be a list of numbers, at least 0")
+        if self.method != "closed" and not np.isfinite(when).all():
+            raise BadData(f'times = inf: only method = "closed" goes there, not {self.method!r}')
+        return when
+
+    def _alpha(self, when: Floats) -> Floats:
+        """(times, n, outputs)"""
+        if self._eigen is None:
+            return self._integrated(when)
+        values = self._eigen.values
+        grown = self._grown(when)
+        factors = np.divide(grown, values, out=np.zeros_like(grown), where=grown > 0.0)
+        found: Floats = self._eigen.vectors @ (factors[:, :, np.newaxis] * self._turned)
+        return found
+
+    def _moved(self, when: Floats) -> Floats:
+        """f_t(X) − f_0(X) : (times, n, outputs)"""
+        if self._eigen is None:
+            return self._K @ self._integrated(when)
+        found: Floats = self._eigen.vectors @ (self._grown(when)[:, :, np.newaxis] * self._turned)
+        return found
+
+    def _grown(self, when: Floats) -> Floats:
+        """1 − e^{−ηλ_i t/n} : (times, n), 0 where λ_i counts as 0."""
+        assert self._eigen is not None
+        values = self._eigen.values
+        moving = values > self._eigen.cutoff()
+        finite = np.where(np.isinf(when), 0.0, when)[:, np.newaxis]
+        with np.errstate(over="ignore"):
+            grown = -np.expm1(-values * (self.rate / len(self.X_fit_)) * finite)
+        found: Floats = np.where(moving, np.where(np.isinf(when)[:, np.newaxis], 1.0, grown), 0.0)
+        return found
+
+    def _integrated(self, when: Floats) -> Floats:
+        order = np.argsort(when, kind="stable")
+        found = np.empty((when.size, *self._residual.shape))
+        found[order] = self._descended(when[order]) if self.step is not None else self._solved(when[order])
+        return found
+
+    def _descended(self, when: Floats) -> Floats:
+        """Explicit Euler: between two times equal steps of at most `step`."""
+        assert self.step is not None
+        gaps = np.diff(when, prepend=0.0)
+        counts = np.ceil(gaps / self.step * (1.0 - 1e-12))
+        if counts.sum() > MAX_STEPS:
+            raise BadData(f"step = {self.step:g}: {counts.sum():.3g} steps to the last time; at most {MAX_STEPS:g}")
+        alpha, found = np.zeros_like(self._residual), []
+        for gap, count in zip(gaps, counts.astype(int), strict=True):
+            for _ in range(count):
+                alpha = alpha + gap / count * self.rate / len(alpha) * (self._residual - self._K @ alpha)
+            found.append(alpha)
+        return np.array(found).reshape(when.size, *alpha.shape)
+
+    def _solved(self, when: Floats) -> Floats:
+        """One output at a time: their systems are alike and do not mix."""
+        slope = self.rate / len(self.X_fit_)
+        options: dict[str, Any] = {"jac": -slope * self._K} if self.method == "Radau" else {}
+        found = np.empty((when.size, *self._residual.shape))
+        last = float(when.max(initial=0.0))
+        for column in range(found.shape[2]):
+            r = self._residual[:, column]
+            scale = float(np.max(np.abs(r)))
+            if last == 0.0 or scale == 0.0:
+                found[:, :, column] = 0.0
+                continue
+
+            def velocity(_: float, alpha: Floats, r: Floats = r) -> Floats:
+                rate: Floats = slope * (r - self._K @ alpha)
+                return rate
+
+            # Errors count against what α reaches, slope·|r|·t at first and |r|/λ in the end.
+            atol = self.rtol * scale * min(slope * last, 1.0 / max(float(np.max(np.diagonal(self._K))), 1e-300))
+            solved = solve_ivp(
+                velocity, (0.0, last), np.zeros_like(r), self.method,
+                t_eval=np.unique(when), rtol=self.rtol, atol=atol, **options,
+            )  # fmt: skip
+            if not solved.success:
+                raise BadData(f"method = {self.method!r}: {solved.message}")
+            found[:, :, column] = solved.y.T[np.searchsorted(solved.t, when)]
+        return found
+
+
+def _positive(value: Any, name: str) -> float:
+    number = _dense.checked_ridge(value, name)
+    if number == 0.0 or not math.isfinite(number):
+        raise BadData(f"{name} = {value}: must be above 0")
+    return number

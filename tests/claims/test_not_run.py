@@ -1,0 +1,107 @@
+"""Claims about data that are not there: judged neither true nor false, and nothing measured earlier is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from simlab.claims._ledger import Judgement, reproduce, tally
+from simlab.cli._reproduce import reproduce as command
+from simlab.core import lookup
+
+SPEC = """
+[experiment]
+kind = "spectrum"
+seed = 1
+dim = 3
+max_degree = 4
+[kernel]
+kind = "gaussian"
+c = 1.0
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory that is not there yet, and beside the claims one that needs it."""
+    path = tmp_path / "data"
+    claim = SimpleNamespace(
+        STATEMENT="s",
+        SOURCE="[S0]",
+        EXPECTED="e",
+        QUICK=SPEC,
+        CONTROL=("kernel.c=2.0",),
+        judge=lambda results: Judgement(bool(results["trace"] > 0 and "c = 1" in results.attrs["spec"]), "m", {"a": 1}),
+        figure=_figure,
+        data_needed=lambda: None if path.exists() else f"give --data DIR with {path.name}",
+    )
+    monkeypatch.setattr(
+        lookup,
+        "get",
+        lambda room, name, key="kind", real=lookup.get: claim if name == "needy" else real(room, name, key),
+    )
+    return path
+
+
+def _figure(results: object, control: object) -> object:
+    from simlab.figures._style import panels
+
+    return panels(1)[0]
+
+
+def test_without_its_data_a_claim_is_not_run_and_with_them_it_is(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "ledger"
+    ledger, verdict = out / "quick" / "ledger.json", out / "quick" / "needy" / "verdict.json"
+    absent = reproduce(["needy"], "quick", out)[0]
+    assert absent["holds"] is None
+    assert absent["control"] is None
+    assert absent["measured"] == "not run: give --data DIR with data"
+    assert json.loads(ledger.read_text()) == [absent]
+    assert json.loads(verdict.read_text())["holds"] is None
+    assert not (out / "quick" / "needy" / "measured").exists()
+
+    data.mkdir()
+    given = reproduce(["needy"], "quick", out)[0]
+    assert (given["holds"], given["control"]) == (True, False)
+    assert json.loads(ledger.read_text()) == [given]
+    measured = json.loads(verdict.read_text())
+    assert measured["numbers"] == {"a": 1}
+
+    data.rmdir()  # the row says what happened this time; what was measured stays
+    assert reproduce(["needy"], "quick", out, overwrite=True) == [absent]
+    assert json.loads(ledger.read_text()) == [given]
+    assert json.loads(verdict.read_text()) == measured
+    assert (out / "quick" / "needy" / "measured" / "results.h5").exists()
+
+
+def test_the_command_says_not_run_and_does_not_fail(data: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, ["needy", "-o", str(tmp_path / "out")], env={"COLUMNS": "160"})
+    assert done.exit_code == 0
+    assert "0 of 1 claims hold, 1 not run, with figures in" in done.stdout
+    assert done.stdout.count("not run") == 4  # measured, holds, control, and the last line
+    rows = json.loads(CliRunner().invoke(command, ["needy", "-q", "--json", "-o", str(tmp_path / "out")]).stdout)
+    assert rows[0]["holds"] is None
+
+
+def test_a_damaged_verdict_is_written_again(data: Path, tmp_path: Path) -> None:
+    verdict = tmp_path / "quick" / "needy" / "verdict.json"
+    verdict.parent.mkdir(parents=True)
+    verdict.write_text("[")
+    reproduce(["needy"], "quick", tmp_path)
+    assert json.loads(verdict.read_text())["holds"] is None
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "says"),
+    [
+        ([(True, False), (True, False)], "2 of 2 claims hold"),
+        ([(True, False), (None, None)], "1 of 2 claims hold, 1 not run"),
+        ([(True, True), (None, None), (False, False)], "0 of 3 claims hold, 1 not run"),
+    ],
+)
+def test_the_tally_is_honest(verdicts: list[tuple[bool | None, bool | None]], says: str) -> None:
+    assert tally([{"holds": holds, "control": control} for holds, control in verdicts]) == says

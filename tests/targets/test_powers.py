@@ -1,0 +1,159 @@
+"""The power of every target that knows its own, against an estimate over pairs, and what each kind promises."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simlab.core import lookup
+from simlab.core.errors import BadInput
+from simlab.core.params import parse
+from simlab.networks import mlp
+from simlab.sphere.power import degree_power, zonal_power
+from simlab.targets import cap, gegenbauer, neuron, quadratic_form, smooth_zonal, teacher
+
+KNOWN = [
+    (kind, fields) for kind, fields in lookup.all_examples("targets") if hasattr(lookup.get("targets", kind), "power")
+]
+
+
+def points(n: int, dim: int, seed: int, radius: float = 1.0) -> np.ndarray:
+    X = np.random.default_rng(seed).standard_normal((n, dim))
+    return radius * X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(("kind", "fields"), KNOWN)
+def test_power_agrees_with_an_estimate_over_pairs(kind: str, fields: dict[str, Any]) -> None:
+    module = lookup.get("targets", kind)
+    params = parse(module.Params, fields)
+    f = module.draw(params, 5, np.random.default_rng(1))
+    expected = module.power(params, 5, 4)
+    got = degree_power(f, 5, 4, points(2000, 5, 2))
+    assert expected.shape == (5,)
+    # An exact harmonic may have no error at all in a degree: rounding is allowed for.
+    assert (abs(got.power - expected) < 4 * got.errors + 1e-12).all()
+    assert module.power(params, 5, 60).sum() <= got.total + 4 * got.total_error
+    np.testing.assert_allclose(module.power(params, 5, 60)[:5], expected, rtol=1e-10, atol=1e-16)
+
+
+@pytest.mark.parametrize("kind", ["gegenbauer", "cap", "smooth_zonal"])
+def test_targets_on_the_sphere_see_the_direction_only(kind: str) -> None:
+    module = lookup.get("targets", kind)
+    f = module.draw(parse(module.Params, lookup.examples("targets", kind)[1]), 6, np.random.default_rng(1))
+    X = points(50, 6, 3)
+    np.testing.assert_allclose(f(X), f(7.5 * X), rtol=1e-9)
+    assert np.isfinite(f(np.zeros((2, 6)))).all()
+
+
+@pytest.mark.parametrize("radius", [0.5, 3.0])
+@pytest.mark.parametrize(("kind", "number"), [("neuron", 0), ("neuron", 1), ("quadratic_form", 2)])
+def test_power_at_another_radius(kind: str, number: int, radius: float) -> None:
+    module = lookup.get("targets", kind)
+    params = parse(module.Params, lookup.examples("targets", kind)[number])
+    f = module.draw(params, 4, np.random.default_rng(5))
+    got = degree_power(f, 4, 3, points(2000, 4, 6, radius))
+    assert (abs(got.power - module.power(params, 4, 3, radius=radius)) < 4 * got.errors + 1e-12).all()
+
+
+@pytest.mark.parametrize("dim", [2, 3, 40])
+@pytest.mark.parametrize(
+    "fields", [{"share": 1e-3}, {"share": 0.2}, {"share": 0.5}, {"share": 0.93}, {"angle": 1.0}, {"angle": 2.5}]
+)
+def test_caps_in_closed_form(dim: int, fields: dict[str, float]) -> None:
+    params = cap.Params(**fields)
+    c = cap.threshold(params, dim)
+    by_quadrature = zonal_power(lambda u: (u > c).astype(float), dim, 30, kinks=[c])
+    np.testing.assert_allclose(cap.power(params, dim, 30), by_quadrature, rtol=1e-8, atol=1e-14)
+    assert cap.power(params, dim, 0)[0] == pytest.approx(cap.share(params, dim) ** 2, rel=1e-12)
+    assert cap.share(cap.Params(angle=math.acos(c)), dim) == pytest.approx(cap.share(params, dim), rel=1e-9)
+
+
+@pytest.mark.parametrize(("dim", "s"), [(2, 1.0), (5, 3.0), (100, 20.0), (500, 100.0)])
+def test_exponentials_in_closed_form(dim: int, s: float) -> None:
+    """Against quadrature of the same function; all of E f² = 1 lies in degrees that are summed."""
+    params = smooth_zonal.Params(s=s)
+    p = smooth_zonal.power(params, dim, 80)
+    shift = 0.5 * math.log(np.mean(smooth_zonal.draw(params, dim, np.random.default_rng(0))(np.zeros((1, dim))) ** -2))
+    np.testing.assert_allclose(p, zonal_power(lambda u: np.exp(s * u - shift), dim, 80), rtol=1e-6, atol=1e-13)
+    assert p.sum() == pytest.approx(1.0, rel=1e-10)
+
+
+def test_a_power_decay_is_one() -> None:
+    p = smooth_zonal.power(smooth_zonal.Params(family="power_decay", b=2.5, max_degree=40), 3, 60)
+    np.testing.assert_allclose(p[10] / p[20], 2**2.5)
+    assert p.sum() == pytest.approx(1.0)
+    assert p[0] == 0.0
+    assert not p[41:].any()
+
+
+def test_a_quadratic_form_has_its_rank_trace_and_norm() -> None:
+    """B from values of f: B_ij = (f(e_i+e_j) − f(e_i) − f(e_j))/2."""
+    params = quadratic_form.Params(rank=3, trace=-1.2, frobenius=2.0)
+    f = quadratic_form.draw(params, 7, np.random.default_rng(2))
+    eye = np.eye(7)
+    diagonal = f(eye)
+    B = np.array([[(f((a + b)[None])[0] - f(a[None])[0] - f(b[None])[0]) / 2 for a in eye] for b in eye])
+    np.testing.assert_allclose(np.diag(B), diagonal, atol=1e-13)
+    assert np.trace(B) == pytest.approx(-1.2)
+    assert np.linalg.norm(B) == pytest.approx(2.0)
+    assert np.linalg.matrix_rank(B, tol=1e-9) == 3
+
+
+@pytest.mark.parametrize("name", ["relu", "tanh"])
+def test_a_neuron_is_its_activation_at_a_product(name: str) -> None:
+    f = neuron.draw(parse(neuron.Params, {"activation": name, "norm": 2.0}), 6, np.random.default_rng(3))
+    g = neuron.draw(neuron.Params(norm=2.0), 6, np.random.default_rng(3))
+    X = np.random.default_rng(4).standard_normal((9, 6))
+    z = g(X) - g(-X)
+    np.testing.assert_allclose(f(X), np.tanh(z) if name == "tanh" else np.maximum(z, 0), atol=1e-15)
+    assert g(1e6 * np.eye(6)).max() <= 2e6
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "dim", "says"),
+    [
+        ("gegenbauer", {"degrees": [1, 1]}, 5, "each named once"),
+        ("gegenbauer", {"degrees": []}, 5, "degrees"),
+        ("gegenbauer", {"degrees": [1], "powers": [1.0, 2.0]}, 5, "powers has 2 numbers: must be 1"),
+        ("gegenbauer", {"degrees": [-1]}, 5, "must be 0 or more"),
+        ("gegenbauer", {"powers": [0.0]}, 5, "must be positive"),
+        ("gegenbauer", {}, 1, "dim = 1"),
+        ("cap", {}, 5, "give either share or angle"),
+        ("cap", {"share": 0.5, "angle": 1.0}, 5, "give either share or angle"),
+        ("quadratic_form", {"rank": 6}, 5, "rank = 6: must be at most the dimension 5"),
+        ("quadratic_form", {"rank": 1}, 5, "must be ±1 for rank 1"),
+        ("quadratic_form", {"rank": 4, "trace": 2.1}, 5, "between −2 and 2 for rank 4"),
+        ("teacher", {"network": {"kind": "random_features", "width": 3}}, 5, "cannot be a teacher"),
+    ],
+)
+def test_refusals(kind: str, fields: dict[str, Any], dim: int, says: str) -> None:
+    module = lookup.get("targets", kind)
+    with pytest.raises(BadInput, match=says) as refused:
+        module.draw(parse(module.Params, fields, "target"), dim, np.random.default_rng(0))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_teacher_is_its_network_at_the_start() -> None:
+    fields = {"network": {"kind": "mlp", "width": 6, "depth": 3}, "scale": 2.0}
+    params = parse(teacher.Params, fields)
+    X = np.random.default_rng(4).standard_normal((9, 5))
+    theta = mlp.initialise(params.network, 5, np.random.default_rng(3))
+    f = teacher.draw(params, 5, np.random.default_rng(3))
+    np.testing.assert_array_equal(f(X), 2.0 * mlp.forward(params.network, theta, X))
+    several = parse(teacher.Params, {"network": {"kind": "mlp", "width": 6, "depth": 2, "outputs": 3}})
+    with pytest.raises(BadInput, match="network has 3 outputs: a teacher has 1"):
+        teacher.draw(several, 5, np.random.default_rng(3))(X)
+
+
+def test_many_directions_make_a_generic_harmonic() -> None:
+    """One direction peaks at its poles, many level them: the mean of f⁴ falls. N = 14 for d = 5, degree 2."""
+    X = points(4000, 5, 8)
+
+    def fourth_moment(directions: int) -> float:
+        params = gegenbauer.Params(degrees=(2,), directions=directions)
+        return float(np.mean([gegenbauer.draw(params, 5, np.random.default_rng(s))(X) ** 4 for s in range(20)]))
+
+    assert fourth_moment(30) < 0.8 * fourth_moment(1)
