@@ -1,8 +1,8 @@
 """Kernel regression fails on a single neuron: poly(d) samples leave its degrees above ℓ. [S1 §6], MATH §7.
 
-f*(x) = relu(w*·x), x uniform on the sphere, n = d^{3/2}: ℓ = 1. Whatever the depth and the ridge, what the neuron has in
-degrees above 1, a quarter of its variance in every dimension, stays unlearned, where gradient descent on a neuron would
-find w* from the same data. The control is a linear neuron, w*·x, which the same kernels do learn.
+f*(x) = relu(w*·x), x uniform on the sphere, n = d^{3/2}: ℓ = 1. Whatever the depth and the ridge, what the neuron has
+in degrees above 1, a quarter of its variance in every dimension, stays unlearned, where gradient descent on a neuron
+would find w* from the same data. The control is a linear neuron, w*·x, which the same kernels do learn.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from simlab.figures._style import colours, panels
 from simlab.record.reader import Results
 
 STATEMENT = (
-    "Kernel ridge regression, with deep kernels too and the best ridge, fails on a single ReLU neuron in high dimension: "
-    "on d^l << n << d^(l+1) samples the power of the degrees above l stays."
+    "Kernel ridge regression, with deep kernels too and the best ridge, fails on a single ReLU neuron in high "
+    "dimension: on d^l << n << d^(l+1) samples the power of the degrees above l stays."
 )
 SOURCE = "A kernel viewpoint [S1] §6"
 EXPECTED = (
