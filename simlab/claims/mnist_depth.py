@@ -31,7 +31,7 @@ seed = 1
 threads = {threads}
 train = {train}
 validation = {validation}
-test = 10000
+test = {test}
 ridges = {ridges}
 tolerance = {tolerance}
 rank = {rank}
@@ -44,12 +44,13 @@ kind = "nngp"
 "kernel.depth" = {depths}
 """
 QUICK = _SPEC.format(
-    threads=1, train=3000, validation=500, ridges=[1e-4, 1e-5], tolerance=1e-3, rank=300, depths=[2, 5]
+    threads=1, train=3000, validation=500, test=7000, ridges=[1e-4, 1e-5], tolerance=1e-3, rank=300, depths=[2, 5]
 )
 FULL = _SPEC.format(
     threads=2,
     train=50000,
     validation=10000,
+    test=10000,
     ridges=[1e-3, 1e-4, 1e-5, 1e-6],
     tolerance=1e-5,
     rank=2000,
