@@ -1,7 +1,8 @@
 """Labelled images in the files of MNIST, and of the many sets in its format: pixels/255, one image a row.
 
-``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte`` and the same with ``t10k`` for the test, gzipped or not, in a subdirectory of the data directory (``--data DIR``, SIMLAB_DATA) or in that directory itself. `sample` draws
-training images in random order, none twice; `labelled` gives all four arrays in the order of the files.
+``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte`` and the same with ``t10k`` for the test, gzipped or not, in a
+subdirectory of the data directory (``--data DIR``, SIMLAB_DATA) or in that directory itself. `sample` draws training
+images in random order, none twice; `labelled` gives all four arrays in the order of the files.
 """
 
 from __future__ import annotations

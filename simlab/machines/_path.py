@@ -17,12 +17,12 @@ from simlab.kernels import Kernel, gram
 from simlab.kernels._gram import available_threads, inputs, norms_of
 from simlab.kernels._store import free_memory
 from simlab.machines._operator import Operator, Stored, Tiled
+from simlab.machines._predict import kernel_times
 from simlab.machines._solver import RANK, Progress, solve_path
 
 Floats = NDArray[np.float64]
 SHARE = 0.8
 """Of the free memory that may be used where nothing is said."""
-BLOCK_BYTES = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,10 @@ class RidgePath:
     def predict(self, X: ArrayLike) -> Floats:
         """f_j(x_i) : (r, m) or (r, m, c)"""
         flat = np.moveaxis(self.coefficients, 0, 1).reshape(self.X.shape[0], -1)
-        found = predict(self.kernel, self.X, flat, X, self.threads)
+        data = inputs(X, "X")
+        if data.shape[1] != self.X.shape[1]:
+            raise BadInput(f"X has {data.shape[1]} columns: must have {self.X.shape[1]}, as in the fit")
+        found = kernel_times(self.kernel, data, self.X, flat, self.threads)
         values = np.moveaxis(found.reshape(-1, len(self.ridges), *self.coefficients.shape[2:]), 1, 0)
         return np.ascontiguousarray(values)
 
@@ -97,19 +100,6 @@ def operator_of(kernel: Kernel, X: NDArray[Any], dtype: DTypeLike | None, memory
             return Tiled(kernel, X, threads)
         dtype = fitting[0]
     return Stored(gram([kernel], X, dtype=dtype, threads=threads)[0])
-
-
-def predict(kernel: Kernel, X: NDArray[Any], alpha: Floats, new: ArrayLike, threads: int) -> Floats:
-    """K(new, X) α : (m, c), a block of rows at a time."""
-    data = inputs(new, "X")
-    if data.shape[1] != X.shape[1]:
-        raise BadInput(f"X has {data.shape[1]} columns: must have {X.shape[1]}, as in the fit")
-    rows = max(1, BLOCK_BYTES // (8 * X.shape[0]))
-    found = np.empty((data.shape[0], alpha.shape[1]))
-    for begin in range(0, data.shape[0], rows):
-        part = data[begin : begin + rows]
-        found[begin : begin + rows] = kernel.gram(part, X, threads=threads) @ alpha
-    return found
 
 
 def _storage(operator: Operator) -> str:

@@ -24,7 +24,8 @@ from scipy import linalg
 from simlab.core.errors import BadInput
 from simlab.machines import _dense
 from simlab.machines._estimator import BadData, Estimator, Floats, inputs, labels
-from simlab.machines.kernel_ridge import BLOCK, checked_kernel, finite
+from simlab.machines._predict import BLOCK, finite
+from simlab.machines.kernel_ridge import checked_kernel
 
 
 class GaussianProcess(Estimator):

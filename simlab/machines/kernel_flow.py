@@ -23,7 +23,8 @@ from scipy.integrate import solve_ivp
 from simlab.core.errors import one_of
 from simlab.machines import _dense
 from simlab.machines._estimator import BadData, Floats, inputs, labels
-from simlab.machines.kernel_ridge import checked_kernel, kernel_times
+from simlab.machines._predict import kernel_times
+from simlab.machines.kernel_ridge import checked_kernel
 
 SOLVERS = ("DOP853", "RK45", "Radau")
 METHODS = ("closed", *SOLVERS, "euler")

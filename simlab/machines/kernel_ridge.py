@@ -18,12 +18,11 @@ from simlab.kernels._store import free_memory
 from simlab.machines import _dense
 from simlab.machines._estimator import BadData, Estimator, Floats, labels, weights_of
 from simlab.machines._path import ridge_path
+from simlab.machines._predict import kernel_times
 from simlab.machines._solver import solve_path
 
 DENSE_LIMIT = 12_000
 """Samples up to which the Gram matrix is factored (1.2 GB in float64); beyond, or for want of memory, `ridge_path`."""
-BLOCK = 1 << 25
-"""Entries of K(x, X) at a time when predicting: 256 MB."""
 
 
 class KernelRidge(Estimator):
@@ -76,22 +75,6 @@ class KernelRidge(Estimator):
         """f(x_i) : (m,) or (m, outputs)"""
         self._check_fitted()
         return kernel_times(self.kernel, self._inputs(X, reset=False), self.X_fit_, self.dual_coef_)
-
-
-def kernel_times(kernel: Kernel, X: NDArray[Any], X_fit: NDArray[Any], coefficients: Floats) -> Floats:
-    """K(X, X_fit) @ coefficients, some rows of K at a time."""
-    out = np.empty((X.shape[0], *coefficients.shape[1:]))
-    step = max(1, BLOCK // X_fit.shape[0])
-    with np.errstate(over="ignore", invalid="ignore"):
-        for begin in range(0, X.shape[0], step):
-            out[begin : begin + step] = kernel.gram(X[begin : begin + step], X_fit) @ coefficients
-    return finite(out)
-
-
-def finite(predictions: Floats) -> Floats:
-    if not np.isfinite(predictions).all():
-        raise BadData("predictions overflow: scale the labels or the inputs")
-    return predictions
 
 
 def checked_kernel(kernel: Any) -> Kernel:

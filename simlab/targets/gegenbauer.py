@@ -25,20 +25,20 @@ AsTuple = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) 
 
 
 class Params(Base):
-    degrees: Annotated[tuple[Annotated[int, Field(ge=0)], ...], AsTuple] = Field(
-        (1,), min_length=1, description="degrees k, each once"
-    )
-    powers: Annotated[tuple[Annotated[float, Field(gt=0)], ...], AsTuple] | None = Field(
-        None, description="power p_k of each degree; 1 each by default"
+    degrees: Annotated[tuple[int, ...], AsTuple] = Field((1,), min_length=1, description="degrees k, each once")
+    powers: Annotated[tuple[float, ...] | None, AsTuple] = Field(
+        None, description="power p_k > 0 of each degree; 1 each by default"
     )
     directions: int = Field(1, ge=1, description="random directions a degree")
 
     @model_validator(mode="after")
     def _one_power_a_degree(self) -> Params:
-        if len(set(self.degrees)) < len(self.degrees):
-            raise ValueError(f"degrees = {list(self.degrees)}: each may be named once")
+        if len(set(self.degrees)) < len(self.degrees) or min(self.degrees) < 0:
+            raise ValueError(f"degrees = {list(self.degrees)}: must be 0 or more, each named once")
         if self.powers is not None and len(self.powers) != len(self.degrees):
             raise ValueError(f"powers has {len(self.powers)} numbers: must be {len(self.degrees)}, one a degree")
+        if self.powers is not None and not min(self.powers) > 0:
+            raise ValueError(f"powers = {list(self.powers)}: must be positive")
         return self
 
 

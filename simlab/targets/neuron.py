@@ -10,14 +10,11 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
-from numba import float64, types, void
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab import activations
 from simlab.activations import relu
-from simlab.activations._signature import PHI
-from simlab.core.jit import jit
+from simlab.activations._apply import apply
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, module_of
 from simlab.sphere.power import zonal_power
@@ -38,25 +35,13 @@ EXAMPLES: tuple[dict[str, Any], ...] = (
 )
 
 
-@jit(signatures=[void(types.FunctionType(PHI), float64[::1], float64[::1], float64[::1])])
-def _apply(phi: Callable[[float, Floats], float], z: Floats, a: Floats, out: Floats) -> None:
-    for i in range(z.size):
-        out[i] = phi(z[i], a)
-
-
-def _values(activation: Base, z: Floats) -> Floats:
-    out = np.empty(z.size)
-    _apply(activations.compiled(activation)[0], np.ascontiguousarray(z), module_of(activation).numbers(activation), out)
-    return out
-
-
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:
     w = params.norm * unit_vectors(1, dim, rng)[0]
-    return lambda X: _values(params.activation, X @ w)
+    return lambda X: apply(params.activation, X @ w)
 
 
 def power(params: Params, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
     """For x uniform on the sphere of this radius; by quadrature, to about 1e-14 of E f²."""
     scale = params.norm * radius
     kinks = [kink / scale for kink in module_of(params.activation).kinks(params.activation)]
-    return zonal_power(lambda u: _values(params.activation, scale * u), dim, max_degree, kinks)
+    return zonal_power(lambda u: apply(params.activation, scale * u), dim, max_degree, kinks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,10 @@ class Params(Base):
         return value
 
 
-EXAMPLES = ({"network": {"kind": "two_layer", "width": 5}},)
+EXAMPLES: tuple[dict[str, Any], ...] = (
+    {"network": {"kind": "two_layer", "width": 5}},
+    {"network": {"kind": "mlp", "width": 8, "depth": 3}},
+)
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:

@@ -33,7 +33,7 @@ def test_data_reach_the_workers(tmp_path: Path, spec: Path, simlab: Call) -> Non
 
 
 def test_without_data_it_says_so_at_once(tmp_path: Path, spec: Path, simlab: Call) -> None:
-    refused = simlab("run", spec, "-o", "a", env={"SIMLAB_DATA": ""})
+    refused = simlab("run", spec, "-o", "a", "-q", env={"SIMLAB_DATA": ""})
     assert refused.returncode == 2
     assert refused.stderr.endswith("use --data DIR or set SIMLAB_DATA\n")
     assert len(refused.stderr.splitlines()) == 1

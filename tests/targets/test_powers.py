@@ -11,8 +11,9 @@ import pytest
 from simlab.core import lookup
 from simlab.core.errors import BadInput
 from simlab.core.params import parse
+from simlab.networks import mlp
 from simlab.sphere.power import degree_power, zonal_power
-from simlab.targets import cap, gegenbauer, neuron, quadratic_form, smooth_zonal
+from simlab.targets import cap, gegenbauer, neuron, quadratic_form, smooth_zonal, teacher
 
 KNOWN = [
     (kind, fields) for kind, fields in lookup.all_examples("targets") if hasattr(lookup.get("targets", kind), "power")
@@ -114,17 +115,18 @@ def test_a_neuron_is_its_activation_at_a_product(name: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "fields", "dim", "says"),
     [
-        ("gegenbauer", {"degrees": [1, 1]}, 5, "each may be named once"),
+        ("gegenbauer", {"degrees": [1, 1]}, 5, "each named once"),
         ("gegenbauer", {"degrees": []}, 5, "degrees"),
         ("gegenbauer", {"degrees": [1], "powers": [1.0, 2.0]}, 5, "powers has 2 numbers: must be 1"),
-        ("gegenbauer", {"degrees": [-1]}, 5, "degrees"),
+        ("gegenbauer", {"degrees": [-1]}, 5, "must be 0 or more"),
+        ("gegenbauer", {"powers": [0.0]}, 5, "must be positive"),
         ("gegenbauer", {}, 1, "dim = 1"),
         ("cap", {}, 5, "give either share or angle"),
         ("cap", {"share": 0.5, "angle": 1.0}, 5, "give either share or angle"),
         ("quadratic_form", {"rank": 6}, 5, "rank = 6: must be at most the dimension 5"),
         ("quadratic_form", {"rank": 1}, 5, "must be ±1 for rank 1"),
         ("quadratic_form", {"rank": 4, "trace": 2.1}, 5, "between −2 and 2 for rank 4"),
-        ("teacher", {}, 5, "network"),
+        ("teacher", {"network": {"kind": "random_features", "width": 3}}, 5, "cannot be a teacher"),
     ],
 )
 def test_refusals(kind: str, fields: dict[str, Any], dim: int, says: str) -> None:
@@ -132,6 +134,18 @@ def test_refusals(kind: str, fields: dict[str, Any], dim: int, says: str) -> Non
     with pytest.raises(BadInput, match=says) as refused:
         module.draw(parse(module.Params, fields, "target"), dim, np.random.default_rng(0))
     assert "\n" not in str(refused.value)
+
+
+def test_a_teacher_is_its_network_at_the_start() -> None:
+    fields = {"network": {"kind": "mlp", "width": 6, "depth": 3}, "scale": 2.0}
+    params = parse(teacher.Params, fields)
+    X = np.random.default_rng(4).standard_normal((9, 5))
+    theta = mlp.initialise(params.network, 5, np.random.default_rng(3))
+    f = teacher.draw(params, 5, np.random.default_rng(3))
+    np.testing.assert_array_equal(f(X), 2.0 * mlp.forward(params.network, theta, X))
+    several = parse(teacher.Params, {"network": {"kind": "mlp", "width": 6, "depth": 2, "outputs": 3}})
+    with pytest.raises(BadInput, match="network has 3 outputs: a teacher has 1"):
+        teacher.draw(several, 5, np.random.default_rng(3))(X)
 
 
 def test_many_directions_make_a_generic_harmonic() -> None:

@@ -1,0 +1,54 @@
+"""What the claims about staircases share: which degrees must be learned at a size, and the verdict. MATH §7."""
+
+from __future__ import annotations
+
+from math import floor
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from simlab.claims._ledger import Judgement
+from simlab.figures._curves import averaged, combinations, label, stairs
+from simlab.figures._style import panels
+from simlab.record.reader import Results
+
+LEARNED = 0.3
+UNLEARNED = 0.55
+"""Shares of a degree's power left, mean over seeds and targets; at d = 20 to 40 the steps are not yet sharp."""
+
+
+def judge(results: Results, above: int = 0) -> Judgement:
+    """Between d^ℓ and d^(ℓ+1) the degrees up to ℓ + above are learned and no others."""
+    rows: list[dict[str, Any]] = []
+    for at in combinations(results, "exponent", ("seed",)):
+        exponent = float(averaged(results, "exponent", at)[0])
+        share = averaged(results, "unlearned", at)[0]
+        last = floor(exponent) + above
+        for degree, left in zip(results["degree"].tolist(), share.tolist(), strict=True):
+            rows.append({"at": label(at), "exponent": exponent, "degree": degree, "must": degree <= last, "left": left})
+    most = max((row["left"] for row in rows if row["must"]), default=np.inf)
+    least = min((row["left"] for row in rows if not row["must"]), default=-np.inf)
+    holds = bool(most <= LEARNED and least >= UNLEARNED)
+    measured = (
+        f"of degrees that must be learned at most {most:.3f} of the power is left, of the others at least {least:.3f}, "
+        f"over {len(rows)} degrees and sizes"
+    )
+    return Judgement(holds, measured, {"shares": rows})
+
+
+def figure(results: Results, control: Results, what: str, control_title: str) -> Figure:
+    sides = [(results, at, label(at)) for at in combinations(results, "unlearned", ("seed", _size(results)))]
+    sides += [(control, at, "") for at in list(combinations(control, "unlearned", ("seed", _size(control))))[:1]]
+    fig, axes = panels(len(sides))
+    for axis, (source, at, title) in zip(axes, sides, strict=True):
+        stairs(axis, source, at, what)
+        axis.axhspan(-0.05, LEARNED, color="C0", alpha=0.07, lw=0)
+        axis.axhspan(UNLEARNED, 1.25, color="C3", alpha=0.07, lw=0)
+        axis.set_title(f"control: {control_title}" if source is control else title, fontsize=10)
+    axes[0].legend(frameon=False, fontsize=7)
+    return fig
+
+
+def _size(results: Results) -> str:
+    return results.dims["experiment.size"][0]

@@ -1,0 +1,111 @@
+"""Kernel regression fails on a single neuron: poly(d) samples leave its degrees above ℓ. [S1 §6], MATH §7.
+
+f*(x) = relu(w*·x), x uniform on the sphere, n = d^{3/2}: ℓ = 1. Whatever the depth and the ridge, what the neuron has
+in degrees above 1, a quarter of its variance in every dimension, stays unlearned, where gradient descent on a neuron
+would find w* from the same data. The control is a linear neuron, w*·x, which the same kernels do learn.
+"""
+
+from __future__ import annotations
+
+from math import floor, log
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from simlab.claims._ledger import Judgement
+from simlab.figures._curves import averaged, combinations, label
+from simlab.figures._style import colours, panels
+from simlab.record.reader import Results
+
+STATEMENT = (
+    "Kernel ridge regression, with deep kernels too and the best ridge, fails on a single ReLU neuron in high "
+    "dimension: on d^l << n << d^(l+1) samples the power of the degrees above l stays."
+)
+SOURCE = "A kernel viewpoint [S1] §6"
+EXPECTED = (
+    "error at least 0.8 of the neuron's power in degrees above l and at least 0.2 of its variance, in every dimension; "
+    "within 15 % of theory"
+)
+FLOOR = 0.8
+LEAST = 0.2
+TOLERANCE = 0.15
+
+_SPEC = """
+[experiment]
+kind = "learning_curve"
+seed = 1
+test_samples = 2000
+ridges = [1e-3, 1e-1, 1.0, 10.0]
+theory_degree = 30
+[data]
+kind = "uniform_sphere"
+[target]
+kind = "neuron"
+activation = "relu"
+[kernel]
+kind = "ntk"
+[sweep]
+"kernel.depth" = {depths}
+"data.dim" = {dims}
+"experiment.samples" = {samples}
+zip = [["data.dim", "experiment.samples"]]
+seeds = {seeds}
+"""
+QUICK = _SPEC.format(depths=[3, 8], dims=[10, 20, 40], samples=[32, 89, 253], seeds=8)
+FULL = _SPEC.format(depths=[2, 3, 5, 8], dims=[10, 20, 40, 80, 160], samples=[32, 89, 253, 716, 2024], seeds=20)
+CONTROL = ('target.activation={ kind = "monomial", degree = 1 }',)
+
+
+def _points(results: Results) -> list[dict[str, Any]]:
+    """Of every kernel and dimension: error over variance, what the degrees above ℓ have of it, and theory's error."""
+    sizes = dict(zip(results["data.dim"].tolist(), results["experiment.samples"].tolist(), strict=True))
+    rows = []
+    for at in combinations(results, "error", ("seed",)):
+        power = averaged(results, "power_by_degree", at)[0]
+        variance = float(averaged(results, "power_total", at)[0] - power[0])
+        learned = floor(log(sizes[at["data.dim"]]) / log(at["data.dim"]))
+        rows.append(
+            {
+                "at": label(at),
+                "depth": at["kernel.depth"],
+                "dim": at["data.dim"],
+                "error": float(averaged(results, "error", at)[0]) / variance,
+                "spread": float(averaged(results, "error", at)[1]) / variance,
+                "above": 1.0 - float(power[1 : learned + 1].sum()) / variance,
+                "theory": float(averaged(results, "theory", at)[0]) / variance,
+            }
+        )
+    return rows
+
+
+def judge(results: Results) -> Judgement:
+    rows = _points(results)
+    least = min(row["error"] for row in rows)
+    beside = min(row["error"] / max(row["above"], 1e-12) for row in rows)
+    off = max(abs(row["error"] / row["theory"] - 1) for row in rows)
+    measured = (
+        f"error at least {least:.3f} of the variance and {min(beside, 999.0):.2f} of the power above degree l, at most "
+        f"{100 * off:.0f} % off theory, over {len(rows)} kernels and dimensions"
+    )
+    return Judgement(bool(least >= LEAST and beside >= FLOOR and off <= TOLERANCE), measured, {"points": rows})
+
+
+def figure(results: Results, control: Results) -> Figure:
+    fig, axes = panels(2)
+    for axis, source, title in ((axes[0], results, "ReLU neuron"), (axes[1], control, "control: linear neuron")):
+        rows = _points(source)
+        depths = source["kernel.depth"].tolist()
+        for depth, shade in zip(depths, colours(len(depths)), strict=True):
+            some = [row for row in rows if row["depth"] == depth]
+            dims = [row["dim"] for row in some]
+            errors, spread = [row["error"] for row in some], [row["spread"] for row in some]
+            axis.errorbar(dims, errors, spread, fmt="o", ms=4, capsize=2, color=shade, label=f"depth {depth}")
+            axis.plot(dims, [row["theory"] for row in some], "-", lw=1, color=shade)
+        axis.plot(dims, [row["above"] for row in some], "k--", lw=1, label="degrees above ℓ")
+        axis.axhspan(0, LEAST, color="C3", alpha=0.07, lw=0)
+        axis.set(xscale="log", xlabel="dimension d, n = d^1.5", ylabel="error / variance", ylim=(0, 0.6), title=title)
+        axis.set_xticks(np.array(dims), [str(d) for d in dims])
+        axis.set_xticks([], minor=True)
+    axes[0].legend(frameon=False, fontsize=8, title="lines: theory", title_fontsize=8)
+    return fig

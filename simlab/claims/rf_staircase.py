@@ -1,0 +1,45 @@
+"""N random neurons, d^ℓ ≪ N ≪ d^(ℓ+1), learn the parts of degree ≤ ℓ and no more, at n = ∞. [S1 §6], MATH §7.
+
+Target Σ_k Z_k, power 1 in each of the degrees 1, 2, 3; best fit under the uniform law, exact given the weights. Neurons
+are relu(w·x − ½), which has all degrees; without the shift ReLU has no odd degree above 1. The control is the absolute
+value without a shift, an even function: no number of its neurons learns degree 1.
+"""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from simlab.claims import _staircases
+from simlab.claims._ledger import Judgement
+from simlab.record.reader import Results
+
+STATEMENT = (
+    "With infinitely many samples, N random features, d^l << N << d^(l+1), learn the parts of the target of degree up "
+    "to l and no more."
+)
+SOURCE = "A kernel viewpoint [S1] §6"
+EXPECTED = "at most 0.3 of the power is left in every degree up to l, at least 0.55 in every degree above"
+
+_SPEC = """
+activation = {{ kind = "relu" }}
+[experiment]
+kind = "staircase"
+dim = {dim}
+seed = 1
+learner = "rf"
+bias = -0.5
+[sweep]
+"experiment.size" = {sizes}
+seeds = {seeds}
+"""
+QUICK = _SPEC.format(dim=20, sizes=[4, 60, 700], seeds=3)
+FULL = _SPEC.format(dim=40, sizes=[6, 180, 4000], seeds=10)
+CONTROL = ("activation.kind=abs", "experiment.bias=0.0")
+
+
+def judge(results: Results) -> Judgement:
+    return _staircases.judge(results)
+
+
+def figure(results: Results, control: Results) -> Figure:
+    return _staircases.figure(results, control, "N", "absolute value")

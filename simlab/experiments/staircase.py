@@ -1,0 +1,169 @@
+"""Which degrees of a target are learned: from n samples by a kernel, or by N random neurons from ∞ samples. MATH §7.
+
+x uniform on S^{d−1}(√d); targets f* = Σ_k Z_k of the given degrees, Z_k(x) = √N(d,k) P_k(v_k·x̂) with random axes v_k:
+power 1 in each degree. Recorded is E (f_k − Z_k)², the share of degree k that is not learned, exact given the draw:
+
+- ``krr``: kernel ridge regression on n samples, f = Σ α_i κ(x_i·x); Funk–Hecke gives f_k (`simlab.sphere.zonal`). The
+  average predicted by `simlab.theory.learning_curve` stands beside it;
+- ``rf``, ``nt``: the best fit by N random neurons φ(w·x + b), and by their tangent features too, at n = ∞
+  (`simlab.theory.neuron_span`).
+
+Several targets are fitted to one draw of inputs or weights, and their mean is recorded. Streams: ``data`` (inputs or
+weights), ``target``, ``noise``.
+"""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BeforeValidator, Field, model_validator
+
+from simlab.core.errors import BadInput
+from simlab.core.params import Params as Base
+from simlab.core.params import Room
+from simlab.core.rng import Streams
+from simlab.experiments._sphere import is_profile
+from simlab.kernels._kernel import Kernel
+from simlab.machines import _dense
+from simlab.record.schema import Output
+from simlab.record.segments import State
+from simlab.sphere.zonal import axes, unlearned, zonal
+from simlab.theory.degree_residual import degree_residual
+from simlab.theory.learning_curve import learning_curve
+from simlab.theory.neuron_span import Neurons
+
+Floats = NDArray[np.float64]
+AsTuple = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
+
+
+class Params(Base):
+    learner: Literal["krr", "rf", "nt"] = Field(
+        description="kernel ridge regression, random features or tangent features"
+    )
+    dim: int = Field(ge=3, description="dimension d")
+    size: int = Field(ge=1, description="number n of samples (krr) or N of neurons (rf, nt)")
+    degrees: Annotated[tuple[Annotated[int, Field(ge=0, le=20)], ...], AsTuple] = Field(
+        (1, 2, 3), min_length=1, description="degrees of the target, power 1 each"
+    )
+    targets: int = Field(10, ge=1, description="how many targets to average over")
+    ridge: float = Field(0.0, ge=0, description="ridge λ of krr")
+    noise: float = Field(0.0, ge=0, description="standard deviation of the labels' noise (krr)")
+    bias: float = Field(0.0, description="b in φ(w·x + b) (rf, nt); with 0 ReLU has no odd degree above 1")
+    max_degree: int = Field(30, ge=3, description="degrees that are summed one by one")
+    kernel: Annotated[Kernel | None, Room("kernels")] = Field(None, description="kernel of krr")
+    activation: Annotated[Base | None, Room("activations")] = Field(None, description="φ of rf and nt")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Params:
+        needs, other = ("kernel", "activation") if self.learner == "krr" else ("activation", "kernel")
+        if getattr(self, needs) is None:
+            raise ValueError(f"learner = {self.learner!r} needs a [{needs}]")
+        if getattr(self, other) is not None:
+            raise ValueError(f"learner = {self.learner!r} has no [{other}]")
+        if self.learner != "krr" and (self.ridge or self.noise):
+            raise ValueError(f"learner = {self.learner!r} has infinitely many samples: no ridge and no noise")
+        if self.learner == "krr" and self.bias:
+            raise ValueError("bias belongs to rf and nt; a kernel has bias_std")
+        if len(set(self.degrees)) < len(self.degrees):
+            raise ValueError(f"degrees = {list(self.degrees)}: each may be named once")
+        if max(self.degrees) > self.max_degree:
+            raise ValueError(f"degrees = {list(self.degrees)}: must not exceed max_degree = {self.max_degree}")
+        return self
+
+
+EXAMPLES = (
+    {
+        "experiment": {"kind": "staircase", "learner": "krr", "dim": 6, "size": 12, "max_degree": 8},
+        "kernel": {"kind": "ntk", "depth": 3},
+    },
+    {
+        "experiment": {"kind": "staircase", "learner": "rf", "dim": 6, "size": 10, "bias": -0.5, "max_degree": 8},
+        "activation": "relu",
+    },
+    {
+        "experiment": {"kind": "staircase", "learner": "nt", "dim": 5, "size": 3, "targets": 2, "max_degree": 8},
+        "activation": "tanh",
+    },
+)
+
+
+def outputs(params: Params) -> dict[str, Output]:
+    degree = {"degree": np.array(params.degrees)}
+
+    def by_degree(text: str) -> Output:
+        return Output(text, ("degree",), coords=degree)
+
+    return {
+        "unlearned": by_degree("share of the degree's power that is not learned, mean over targets"),
+        "unlearned_error": by_degree("standard error of that mean, over targets"),
+        "predicted": by_degree("the share that the theory of learning curves predicts; NaN for rf and nt"),
+        "exponent": Output("log of the number of samples or neurons over log d"),
+    }
+
+
+def prepare(params: Params, streams: Streams) -> None:
+    return None
+
+
+def start(params: Params, work: None, streams: Streams) -> State:
+    return {name: streams[name] for name in ("data", "target", "noise")} | {"finished": False}
+
+
+def advance(params: Params, work: None, state: State) -> dict[str, NDArray[Any]]:
+    V = {k: axes(params.targets, params.dim, state["target"]) for k in sorted(params.degrees)}
+    X = axes(params.size, params.dim, state["data"])
+    if params.learner == "krr":
+        left, predicted = _kernel_ridge(params, X, V, state["noise"])
+    else:
+        left, predicted = _neurons(params, X, V), np.full(len(params.degrees), np.nan)
+    state["finished"] = True
+    several = params.targets > 1
+    return {
+        "unlearned": left.mean(axis=1),
+        "unlearned_error": left.std(axis=1, ddof=1) / sqrt(params.targets) if several else np.full(len(left), np.nan),
+        "predicted": predicted,
+        "exponent": np.asarray(log(params.size) / log(params.dim)),
+    }
+
+
+def _kernel_ridge(params: Params, X: Floats, V: dict[int, Floats], noise: np.random.Generator) -> tuple[Floats, Floats]:
+    """(degrees, targets) and the prediction (degrees,)."""
+    kernel = params.kernel
+    assert kernel is not None  # validated
+    radius = next((r for r in (1.0, sqrt(params.dim)) if is_profile(kernel, r * axes(4, params.dim, _probe()))), None)
+    if radius is None:
+        raise BadInput(f"{kernel!r}: its parts mean spheres of different radii, so that it has no spectrum here")
+    spectrum = kernel.spectrum(params.dim, params.max_degree)
+    y = np.sum([zonal(k, V[k], X) for k in params.degrees], axis=0)
+    y = y + params.noise * noise.standard_normal(y.shape)
+    alpha = _dense.solve(kernel.gram(radius * X, threads=1), y, params.ridge, overwrite=True).coefficients
+    left = [unlearned(k, float(spectrum.eigenvalues[k]), X, alpha, V[k]) for k in params.degrees]
+    power = np.zeros(params.max_degree + 1)
+    power[list(params.degrees)] = 1.0
+    curve = learning_curve(spectrum, power, params.size, params.ridge, params.noise)
+    return np.array(left), degree_residual(spectrum, power, curve, params.noise)[list(params.degrees)]
+
+
+def _probe() -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(0))
+
+
+def _neurons(params: Params, W: Floats, V: dict[int, Floats]) -> Floats:
+    assert params.activation is not None  # validated
+    neurons = Neurons.of(params.activation, params.bias, W, params.max_degree, params.learner == "nt")
+    b = {k: neurons.projections(k, V[k]) for k in params.degrees}
+    a = _dense.solve(neurons.gram(), np.sum(list(b.values()), axis=0), 0.0, overwrite=True).coefficients
+    return np.array([neurons.power(k, a) - 2.0 * np.einsum("pm,pm->m", a, b[k]) + 1.0 for k in params.degrees])
+
+
+def finished(params: Params, state: State) -> bool:
+    return bool(state["finished"])
+
+
+def cost(params: Params) -> tuple[float, float]:
+    """A Cholesky factorisation of the features or samples, and a pass over their pairs."""
+    p = params.size * (params.dim + 1 if params.learner == "nt" else 1)
+    return p**3 / 3.0 + 10.0 * params.max_degree * p**2, 8.0 * (3 * len(params.degrees) + 1)

@@ -1,0 +1,82 @@
+"""Means over seeds, learning curves and staircases on an axis: what the figures of that name and claims share."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from simlab.figures._style import colours
+from simlab.record.reader import Results
+
+Floats = NDArray[np.float64]
+Where = dict[str, Any]
+
+
+def averaged(results: Results, name: str, at: Mapping[str, Any]) -> tuple[Floats, Floats]:
+    """The mean over seeds at these coordinates, and its standard error (0 where there are no seeds)."""
+    values = results.select(name, at)
+    dims = [dim for dim in results.dims[name] if dim not in {results.dims[key][0] for key in at}]
+    if "seed" not in dims:
+        return values, np.zeros_like(values)
+    axis, count = dims.index("seed"), values.shape[dims.index("seed")]
+    spread = values.std(axis=axis, ddof=1) / np.sqrt(count) if count > 1 else np.zeros_like(values.mean(axis=axis))
+    return values.mean(axis=axis), spread
+
+
+def combinations(results: Results, name: str, without: tuple[str, ...]) -> Iterator[Where]:
+    """The coordinates of every point along the sweep's dimensions but those named."""
+    inner = {"degree", "ridge", *without}
+    dims = [dim for dim in results.dims[name] if dim not in inner]
+    for values in itertools.product(*(results[dim].tolist() for dim in dims)):
+        yield dict(zip(dims, values, strict=True))
+
+
+def label(at: Mapping[str, Any]) -> str:
+    """``depth 3, dim 10``"""
+    return ", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in at.items())
+
+
+def learning_curve(axis: Axes, results: Results, at: Where, colour: Any, text: str, mark: str = "o") -> None:
+    """Measured errors with their standard errors, the theory as a line."""
+    n = results["experiment.samples"]
+    mean, spread = averaged(results, "error", at)
+    theory, _ = averaged(results, "theory", at)
+    axis.errorbar(n, mean, spread, fmt=mark, ms=4, capsize=2, lw=1, color=colour, label=text)
+    axis.plot(n, theory, "-", lw=1.1, color=colour)
+
+
+def log_axes(axis: Axes, n: NDArray[Any]) -> None:
+    axis.set(xscale="log", yscale="log", xlabel="samples n", ylabel="test error")
+    axis.set_xticks(n, [str(value) for value in n.tolist()], minor=False)
+    axis.set_xticks([], minor=True)
+
+
+def stairs(axis: Axes, results: Results, at: Where, what: str) -> None:
+    """The share of every degree that is not learned against log(size)/log d; dashed what is predicted.
+
+    Points of different dimensions, where the sweep has several, have different marks.
+    """
+    degrees = results["degree"].tolist()
+    x = averaged(results, "exponent", at)[0]
+    share, spread = averaged(results, "unlearned", at)
+    predicted = averaged(results, "predicted", at)[0]
+    dims = results["experiment.dim"] if "experiment.dim" in results and x.ndim else np.zeros(x.size)
+    dims = dims if dims.size == x.size else np.zeros(x.size)
+    for value, mark in zip(np.unique(dims), "osD^v", strict=False):
+        some = np.flatnonzero(dims == value)
+        some = some[np.argsort(x[some])]
+        for i, (degree, shade) in enumerate(zip(degrees, colours(len(degrees)), strict=True)):
+            text = f"degree {degree}" + (f", d = {int(value)}" if np.unique(dims).size > 1 else "")
+            axis.errorbar(
+                x[some], share[some, i], spread[some, i], fmt=mark, ms=4.5, capsize=2, color=shade, label=text
+            )
+            drawn = predicted[some, i] if np.isfinite(predicted[some, i]).all() else share[some, i]
+            axis.plot(x[some], drawn, "--" if np.isfinite(predicted[some, i]).all() else "-", lw=1, color=shade)
+    for step in range(int(np.floor(x.min())), int(np.ceil(x.max())) + 1):
+        axis.axvline(step, color="0.8", lw=0.8, zorder=0)
+    axis.set(xlabel=f"log {what} / log d", ylabel="share not learned", ylim=(-0.05, 1.25))

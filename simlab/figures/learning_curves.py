@@ -1,0 +1,62 @@
+"""Measured test errors against the number of samples, with standard errors over seeds, and the theory as lines.
+
+Of a sweep with several axes besides the samples the first has a panel for each of its values. The dotted line has the
+slope of the predicted rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simlab.core.errors import BadInput
+from simlab.core.params import Params as Base
+from simlab.figures._curves import averaged, combinations, label, learning_curve, log_axes
+from simlab.figures._style import colours, panels
+from simlab.record.reader import Results
+from simlab.record.schema import Output
+
+SAMPLES = "experiment.samples"
+
+
+class Params(Base):
+    title: str = ""
+
+
+def check(params: Params, outputs: Mapping[str, Output]) -> None:
+    for name in ("error", "theory", "rate"):
+        if name not in outputs:
+            raise BadInput(f"figure: this run does not record {name}, which learning_curves draws")
+
+
+def draw(params: Params, results: Results) -> Figure:
+    if SAMPLES not in results:
+        raise BadInput(f"figure: learning_curves draws against {SAMPLES}, which this run does not sweep")
+    others = list(combinations(results, "error", ("seed", results.dims[SAMPLES][0])))
+    first = next(iter(others[0]), None) if len(others[0]) > 1 else None
+    values = list(dict.fromkeys(at[first] for at in others)) if first else [None]
+    figure, axes = panels(len(values))
+    for axis, value in zip(axes, values, strict=True):
+        lines = [at for at in others if first is None or at[first] == value]
+        for at, shade in zip(lines, colours(len(lines)), strict=True):
+            learning_curve(axis, results, at, shade, label({k: v for k, v in at.items() if k != first}) or "measured")
+        _guide(axis, results, lines[0])
+        log_axes(axis, results[SAMPLES])
+        if first is not None:
+            axis.set_title(label({first: value}), fontsize=10)
+    axes[0].legend(frameon=False, fontsize=8, title="lines: theory", title_fontsize=8)
+    if params.title:
+        figure.suptitle(params.title, fontsize=11)
+    return figure
+
+
+def _guide(axis: Axes, results: Results, at: dict[str, Any]) -> None:
+    """n^{−rate} below the first curve, where a rate is predicted."""
+    n, mean = results[SAMPLES].astype(np.float64), averaged(results, "error", at)[0]
+    rate = float(np.atleast_1d(averaged(results, "rate", at)[0])[0])
+    if np.isfinite(rate) and n.size > 1:
+        axis.plot(n, 0.6 * mean[-1] * (n / n[-1]) ** -rate, ":", color="0.4", lw=1.2, label=f"n^(−{rate:.2f})")

@@ -1,0 +1,33 @@
+"""f(x) = K(x, X) α on new inputs, some rows of K at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simlab.kernels import Kernel
+from simlab.machines._estimator import BadData
+
+Floats = NDArray[np.float64]
+BLOCK = 1 << 25
+"""Entries of K at a time: 256 MB."""
+
+
+def kernel_times(
+    kernel: Kernel, X: NDArray[Any], X_fit: NDArray[Any], coefficients: Floats, threads: int | None = None
+) -> Floats:
+    """K(X, X_fit) @ coefficients : (m,) or (m, c)"""
+    out = np.empty((X.shape[0], *coefficients.shape[1:]))
+    step = max(1, BLOCK // max(1, X_fit.shape[0]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for begin in range(0, X.shape[0], step):
+            out[begin : begin + step] = kernel.gram(X[begin : begin + step], X_fit, threads=threads) @ coefficients
+    return finite(out)
+
+
+def finite(predictions: Floats) -> Floats:
+    if not np.isfinite(predictions).all():
+        raise BadData("predictions overflow: scale the labels or the inputs")
+    return predictions
