@@ -36,7 +36,7 @@ samples = {samples}
 test_samples = 200
 records = 31
 first_time = 1e-2
-last_time = 1e4
+last_time = {last}
 [data]
 kind = "uniform_sphere"
 dim = 5
@@ -48,8 +48,8 @@ kind = "ntk"
 "kernel.depth" = {depths}
 seeds = {seeds}
 """
-QUICK = _SPEC.format(samples=50, depths=[3, 5], seeds=3)
-FULL = _SPEC.format(samples=300, depths=[3, 4, 5, 10], seeds=10)
+QUICK = _SPEC.format(samples=50, last=1e4, depths=[3, 5], seeds=3)
+FULL = _SPEC.format(samples=300, last=1e7, depths=[3, 4, 5, 10], seeds=10)
 CONTROL = ("sweep.kernel.depth=[1]",)
 
 

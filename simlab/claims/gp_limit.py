@@ -112,9 +112,13 @@ def figure(results: Results, control: Results) -> Figure:
     right.plot(width, results["ks_critical"], "--", lw=1, color="0.4", label="0.1 % of Gaussian samples")
     left.set(ylabel="rms of H Hᵀ − K", title="conjugate kernel of one net")
     middle.set(yscale="log", ylabel="excess kurtosis", title="excess kurtosis of an output (bars: 2 s.e.)")
-    right.set(ylim=(0, None), ylabel="distance", title="Kolmogorov-Smirnov distance from N(0, K)")
+    right.set(
+        ylim=(0, 1.5 * float(control["ks_distance"].max())),
+        ylabel="distance",
+        title="Kolmogorov-Smirnov distance from N(0, K)",
+    )
     for axis in (left, middle, right):
         axis.set(xscale="log", xlabel="width m")
         tick_at(axis, results["network.width"])
-        axis.legend(frameon=False, fontsize=8, loc="center right" if axis is right else "lower left")
+        axis.legend(frameon=False, fontsize=8, loc="upper right" if axis is right else "lower left")
     return fig

@@ -95,7 +95,7 @@ def figure(results: Results, control: Results) -> Figure:
         axis.plot(results["kernel.depth"], error, "o-", ms=5, color=shade, label=names.get(kind, kind))
     error = 100 * (1 - np.ravel(control["test_accuracy"]))
     axis.plot(control["kernel.depth"], error, "x--", color="C3", label="control: with the linear kernel")
-    axis.set(xlabel="depth L", ylabel="test error in %", yscale="log", title="MNIST, kernel ridge regression")
+    axis.set(xlabel="depth L", ylabel="test error in %", ylim=(0, None), title="MNIST, kernel ridge regression")
     axis.set_xticks(sorted({*results["kernel.depth"].tolist(), *control["kernel.depth"].tolist()}))
     axis.legend(frameon=False, fontsize=8)
     return fig

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from simlab.claims._ledger import Judgement
-from simlab.figures._powers import Power, fit_power, power_line, reference_line
+from simlab.figures._powers import Power, fit_power, legend_below, power_line, reference_line
 from simlab.figures._style import colours, panels
 from simlab.record.reader import Results
 
@@ -106,5 +106,5 @@ def figure(results: Results, control: Results) -> Figure:
             tops.append(np.mean(values, axis=-1).max())
         reference_line(axis, widths, 1.5 * max(tops), RATE)
         axis.set(xlabel="number of features m", ylabel="|K̂ − K|", title=title)
-        axis.legend(frameon=False, fontsize=8, loc="lower left", title="fitted exponents", title_fontsize=8)
+        legend_below(axis, "fitted exponents")
     return fig

@@ -80,3 +80,10 @@ def reference_line(axis: Axes, x: ArrayLike, start: float, exponent: float) -> N
     abscissa = np.asarray(x, dtype=np.float64)
     span = np.array([abscissa.min(), abscissa.max()])
     axis.plot(span, start * (span / span[0]) ** exponent, "--", lw=1, color="0.4", label=f"exponent {exponent:g}")
+
+
+def legend_below(axis: Axes, title: str) -> None:
+    """A legend in the lower left, below all points: the axis grows by half downwards."""
+    low, high = axis.get_ylim()
+    axis.set_ylim(low * (low / high) ** 0.5, high)
+    axis.legend(frameon=False, fontsize=8, loc="lower left", title=title, title_fontsize=8)

@@ -8,6 +8,7 @@ from typing import Any
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from simlab.record.atomic import committing
 
@@ -42,7 +43,7 @@ def colours(count: int) -> list[Any]:
 def tick_at(axis: Axes, values: Any) -> None:
     """Ticks of a logarithmic x axis at these values alone, as plain numbers."""
     axis.set_xticks(values, labels=[f"{value:g}" for value in values])
-    axis.minorticks_off()
+    axis.xaxis.set_minor_locator(NullLocator())
 
 
 def readable(name: str) -> str:

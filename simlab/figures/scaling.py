@@ -12,7 +12,7 @@ from pydantic import Field
 
 from simlab.core.errors import BadInput, nearest, one_of
 from simlab.core.params import Params as Base
-from simlab.figures._powers import power_line, reference_line
+from simlab.figures._powers import legend_below, power_line, reference_line
 from simlab.figures._style import colours, panels, readable, tick_at
 from simlab.record.reader import Results
 from simlab.record.schema import Output
@@ -58,7 +58,7 @@ def draw(params: Params, results: Results) -> Figure:
         axis.set(xlabel=params.x, ylabel=readable(name))
         if x.size <= FEW_TICKS:
             tick_at(axis, x)
-        axis.legend(frameon=False, fontsize=8, loc="lower left", title="fitted exponent", title_fontsize=8)
+        legend_below(axis, "fitted exponent")
     if params.title:
         figure.suptitle(params.title, fontsize=11)
     return figure
