@@ -65,6 +65,6 @@ def test_versions_agree() -> None:
 
 
 def test_rooms_are_reached_from_the_package() -> None:
-    assert simlab.networks.two_layer.Params(width=3).width == 3
+    assert simlab.networks.get("two_layer", width=3).width == 3
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = simlab.nothing

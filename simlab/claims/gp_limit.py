@@ -1,9 +1,9 @@
 """Wide random nets are Gaussian processes whose covariance is the layerwise recursion's. [S1 §4], MATH §3, §5.
 
 Over many nets of each width: the conjugate kernel H Hᵀ of a single net tends to the process's covariance K like
-m^(−1/2), the excess kurtosis of an output to 0 like 1/m, and at the widest net neither the covariance of the outputs nor their
-law can be told from those of N(0, K). The control keeps the first hidden layer at 4 neurons: however wide the rest,
-the net stays a mixture of Gaussians.
+m^(−1/2), the excess kurtosis of an output to 0 like 1/m, and at the widest net neither the covariance of the outputs
+nor their law can be told from those of N(0, K). The control keeps the first hidden layer at 4 neurons: however wide the
+rest, the net stays a mixture of Gaussians.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""m random features approximate their kernel with an error ~ m^(−1/2), uniformly over a compact set. [S1 §2.1], MATH §5.
+"""m random features approximate their kernel with an error ~ m^(−1/2), uniformly on a compact set. [S1 §2.1], MATH §5.
 
 sup |K̂ − K| and its root mean square over pairs of points of the unit sphere, for the three Fourier pairs and for ReLU
 neurons; exponents are fitted over m to means over independent draws. The rate is that of independent sampling: the

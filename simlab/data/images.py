@@ -24,6 +24,9 @@ from simlab.data._rows import permuted, to_unit_norm
 Floats = NDArray[np.float64]
 
 
+FINITE = True
+
+
 class Params(Base):
     subdirectory: str = Field("mnist", min_length=1, description="of the data directory, or an absolute path")
     normalise: bool = Field(False, description="divide each image by its norm")

@@ -1,6 +1,6 @@
 """Random nets of one width against the Gaussian process of infinite width. [S1 §3–4], MATH §3, §5.
 
-Over `draws` independent nets f = H a of depth L at `points` fixed inputs, K the process's covariance (the given kernel):
+Over `draws` independent nets f = H a of depth L at `points` fixed inputs, K the process's covariance (the kernel):
 
 - *conjugate kernel* of one net, H Hᵀ → K: root mean square of H Hᵀ − K over draws and pairs, ~ m^(−1/2);
 - *covariance* over the draws, mean of f(x)f(y): its largest distance from K in standard errors of that mean;
@@ -10,7 +10,7 @@ Over `draws` independent nets f = H a of depth L at `points` fixed inputs, K the
   exceeds in 0.1 % of cases if all are Gaussian (Bonferroni over the inputs).
 
 All outputs of a net count in the covariance and the kurtosis, its first alone in the distance, which needs independent
-values. Standard errors of the first two are those of means over draws, of the kurtosis a jackknife over blocks of draws.
+values. Standard errors of the first two are those of means over draws, of the kurtosis a jackknife over blocks.
 Streams: ``data`` (inputs), ``init`` (nets, one after another).
 """
 

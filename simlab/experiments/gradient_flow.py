@@ -18,6 +18,7 @@ from simlab.core.errors import one_of
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
+from simlab.data._draw import draw
 from simlab.flows import gradient_descent
 from simlab.observables import test_loss, train_loss, weight_movement
 from simlab.observables._schedule import Spacing, schedule
@@ -107,8 +108,7 @@ def outputs(params: Params) -> dict[str, Output]:
 def prepare(params: Params, streams: Streams) -> Work:
     law, network = module_of(params.data), module_of(params.network)
     dim = law.dimension(params.data)
-    X = law.sample(params.data, params.samples, streams["data"])
-    X_test = law.sample(params.data, params.test_samples, streams["test"])
+    X, X_test = draw(params.data, {"data": params.samples, "test": params.test_samples}, streams).values()
     target = module_of(params.target).draw(params.target, dim, streams["target"])
     theta0 = network.initialise(params.network, dim, streams["init"])
     flow = params.flow

@@ -1,4 +1,4 @@
-"""Kernel gradient flow on sampled inputs, in closed form and integrated, on its way to the interpolant. [S1 §5.1], MATH §5.
+"""Kernel gradient flow on samples, in closed form and integrated, on its way to the interpolant. [S1 §5.1], MATH §5.
 
     ḟ_t = −(1/n) K(·,X)(f_t(X) − y),      f_∞ = f_0 + K(·,X) K^{-1}(y − f_0(X))
 
@@ -22,6 +22,7 @@ from pydantic import Field, model_validator
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, module_of
 from simlab.core.rng import Streams
+from simlab.data._draw import draw
 from simlab.kernels._kernel import Kernel
 from simlab.machines._dense import solve
 from simlab.machines.kernel_flow import KernelFlow
@@ -98,11 +99,9 @@ def outputs(params: Params) -> dict[str, Output]:
 
 
 def prepare(params: Params, streams: Streams) -> Work:
-    law, n = module_of(params.data), params.samples
-    dim = law.dimension(params.data)
-    X = np.concatenate(
-        [law.sample(params.data, n, streams["data"]), law.sample(params.data, params.test_samples, streams["test"])]
-    )
+    n, dim = params.samples, module_of(params.data).dimension(params.data)
+    inputs = draw(params.data, {"data": n, "test": params.test_samples}, streams)
+    X = np.concatenate([inputs["data"], inputs["test"]])
     y = module_of(params.target).draw(params.target, dim, streams["target"])(X)
     initial = np.zeros(len(X))
     if params.network is not None:

@@ -28,6 +28,7 @@ from simlab.core.errors import SimlabError
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
+from simlab.data._draw import draw
 from simlab.experiments._sphere import is_profile
 from simlab.kernels._kernel import Kernel
 from simlab.machines import _dense
@@ -139,9 +140,8 @@ def outputs(params: Params) -> dict[str, Output]:
 def prepare(params: Params, streams: Streams) -> Work:
     law = module_of(params.data)
     target = module_of(params.target).draw(params.target, law.dimension(params.data), streams["target"])
-    X = law.sample(params.data, params.samples, streams["data"])
-    X_validation = law.sample(params.data, params.validation_samples, streams["validation"])
-    X_test = law.sample(params.data, params.test_samples, streams["test"])
+    counts = {"data": params.samples, "validation": params.validation_samples, "test": params.test_samples}
+    X, X_validation, X_test = draw(params.data, counts, streams).values()
     y = target(X) + params.noise * streams["noise"].standard_normal(params.samples)
     y_validation = target(X_validation) + params.noise * streams["validation_noise"].standard_normal(len(X_validation))
     return Work(X, y, X_validation, y_validation, X_test, target(X_test))

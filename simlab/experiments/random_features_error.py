@@ -22,6 +22,7 @@ from simlab.core.errors import one_of
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
+from simlab.data._draw import draw
 from simlab.kernels._kernel import Kernel
 from simlab.machines._dense import solve
 from simlab.record.schema import Output
@@ -95,10 +96,9 @@ def outputs(params: Params) -> dict[str, Output]:
 
 
 def prepare(params: Params, streams: Streams) -> Work:
-    law = module_of(params.data)
-    dim = law.dimension(params.data)
-    train = law.sample(params.data, params.samples, streams["data"])
-    X = np.concatenate([train, law.sample(params.data, params.points, streams["test"])])
+    dim = module_of(params.data).dimension(params.data)
+    inputs = draw(params.data, {"data": params.samples, "test": params.points}, streams)
+    X = np.concatenate([inputs["data"], inputs["test"]])
     y = None
     if params.target is not None:
         y = module_of(params.target).draw(params.target, dim, streams["target"])(X)

@@ -1,4 +1,7 @@
-"""Accuracies of every point of a sweep: on the test against the last axis, and on validation against λ. [S0]"""
+"""Accuracies of every point of a sweep: on the test against the last axis, and on validation against λ. [S0]
+
+Bars are standard errors over test images.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from simlab.figures._style import colours, panels, readable
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 
-NEEDED = ("test_accuracy", "validation_accuracy_by_ridge")
+NEEDED = ("test_accuracy", "test_spread", "validation_accuracy_by_ridge")
 
 
 class Params(Base):
@@ -38,7 +41,8 @@ def draw(params: Params, results: Results) -> Figure:
         name = " ".join(map(str, line))
         accuracy = np.atleast_1d(100 * results.select("test_accuracy", at))
         across = results[last[0]] if last else np.zeros(1)
-        left.plot(across, accuracy, f"{mark}-", lw=1.2, ms=5, label=name or None)
+        spread = np.atleast_1d(100 * results.select("test_spread", at))
+        left.errorbar(across, accuracy, spread, fmt=f"{mark}-", lw=1.2, ms=5, capsize=2, label=name or None)
         for i, shade in enumerate(colours(accuracy.size)):
             inner = at | ({last[0]: results[last[0]][i]} if last else {})
             curve = 100 * results.select("validation_accuracy_by_ridge", inner)

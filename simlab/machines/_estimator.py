@@ -33,8 +33,6 @@ class Estimator:
     """What every machine has; a subclass adds `fit`, which calls `_inputs` with reset=True, and `predict`."""
 
     n_features_in_: int
-    _fitted = "dual_coef_"
-    """The attribute that a successful `fit` leaves."""
 
     @classmethod
     def _names(cls) -> list[str]:
@@ -61,7 +59,7 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self._names())})"
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, self._fitted)
+        return hasattr(self, "dual_coef_") or hasattr(self, "coef_")  # set last: a fit that failed leaves neither
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import RegressorTags, Tags, TargetTags

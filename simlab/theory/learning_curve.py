@@ -31,6 +31,7 @@ from simlab.core.errors import BadInput
 Floats = NDArray[np.float64]
 LN10 = math.log(10.0)
 EPS = 2.0**-52
+MOST = 1_000_000  # numbers in an array of work: a dozen of 8 MB
 BINS, BIN = 200, 0.1  # of a continued tail, in ln k: up to 5e8 times the last degree
 
 
@@ -186,6 +187,14 @@ def _solve(
     log_eta: Floats, log_w: Floats, rest: float, p: Floats, beyond: float, n: Floats, ridge: Floats, variance: float
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """κ, γ, E by degree, E of the tail and of the noise, for n and ridge of one length."""
+    if n.size > 1 and n.size * log_eta.size > MOST:
+        half = n.size // 2
+        first, second = (
+            _solve(log_eta, log_w, rest, p, beyond, n[part], ridge[part], variance)
+            for part in (slice(half), slice(half, None))
+        )
+        kappa, gamma, by_degree, tail, noisy = (np.concatenate(pair) for pair in zip(first, second, strict=True))
+        return kappa, gamma, by_degree, tail, noisy
     held = ridge + rest
     with np.errstate(divide="ignore"):
         log_held, log_n = np.log(held), np.log(n)

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from simlab.core.errors import BadInput
-from simlab.data import arrays, images
+from simlab.core.rng import Streams
+from simlab.data import arrays, images, uniform_sphere
 from simlab.data._directory import data_directory
+from simlab.data._draw import draw
 from tests.data.stored import idx, write_images
 
 REAL = Path(__file__).parents[2].parent / "shared/data"
@@ -150,3 +152,25 @@ def test_the_images_of_mnist(monkeypatch: pytest.MonkeyPatch) -> None:
     X = images.sample(images.Params(), 100, np.random.default_rng(0))
     assert X.shape == (100, 784)
     assert X.max() == 1.0
+
+
+def test_training_and_test_rows_of_a_file_are_apart(home: Path) -> None:
+    """Held-out rows are the same whatever the number of training rows, and fewer of these are a part of more."""
+    rows = np.arange(60.0).reshape(30, 2)
+    np.save(home / "rows.npy", rows)
+    params = arrays.Params(path="rows.npy")
+    few, many = (draw(params, {"data": n, "validation": 5, "test": 7}, Streams(1)) for n in (6, 18))
+    assert list(few) == ["data", "validation", "test"]
+    for name in ("validation", "test"):
+        assert np.array_equal(few[name], many[name])
+    assert np.array_equal(many["data"][:6], few["data"])
+    assert np.array_equal(np.sort(np.concatenate(list(many.values()))[:, 0]), rows[:, 0])
+    with pytest.raises(BadInput, match=r"31 samples asked for: rows.npy has 30 rows"):
+        draw(params, {"data": 20, "test": 11}, Streams(1))
+
+
+def test_of_a_law_every_stream_is_a_draw_of_its_own() -> None:
+    params = uniform_sphere.Params(dim=3)
+    parts = draw(params, {"data": 4, "test": 5}, Streams(1))
+    assert np.array_equal(parts["data"], uniform_sphere.sample(params, 4, Streams(1)["data"]))
+    assert np.array_equal(parts["test"], uniform_sphere.sample(params, 5, Streams(1)["test"]))

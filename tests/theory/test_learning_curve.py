@@ -158,6 +158,15 @@ def test_shapes_and_longer_powers() -> None:
     assert float(again.error) == pytest.approx(got.error[1, 1], rel=1e-14)
 
 
+def test_large_arrays_are_done_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    n = np.logspace(0, 4, 11)
+    whole = learning_curve(SMALL, POWER, n, 0.1, 0.2)
+    monkeypatch.setattr("simlab.theory.learning_curve.MOST", 20)
+    parts = learning_curve(SMALL, POWER, n, 0.1, 0.2)
+    for name in ("kappa", "gamma", "by_degree", "tail", "noise", "truncation"):
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-13, atol=1e-18)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
