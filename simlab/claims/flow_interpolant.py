@@ -85,7 +85,7 @@ def figure(results: Results, control: Results) -> Figure:
             values = source.select(name, at)[1:]
             axis.loglog(t, np.where(values > 0, values, np.nan), "-", lw=1.5, color=colour, label=label)
         left.loglog(t[::3], source.select("train_loss_integrated", at)[1::3], "o", ms=3, color=colour)
-    left.set(xlabel="time", ylabel="training loss", title="lines: closed form, dots: integrated")
+    left.set(xlabel="time", ylabel="training loss", title="lines: closed form, dots: integrated", ylim=(1e-34, 1e2))
     middle.set(xlabel="time", ylabel="rms of f_t − K(·,X)K⁻¹y", title="test inputs")
     right.set(xlabel="time", ylabel="largest difference", title="closed form − integrated")
     for axis in (left, middle, right):

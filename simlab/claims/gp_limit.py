@@ -2,8 +2,8 @@
 
 Over many nets of each width: the conjugate kernel H Hᵀ of a single net tends to the process's covariance K like
 m^(−1/2), the excess kurtosis of an output to 0 like 1/m, and at the widest net neither the covariance of the outputs
-nor their law can be told from those of N(0, K). The control keeps the first hidden layer at 4 neurons: however wide the
-rest, the net stays a mixture of Gaussians.
+nor their law can be told from those of N(0, K). The control keeps the first hidden layer at 4 neurons: however wide
+the rest, the net stays a mixture of Gaussians.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import fit_power, power_line, reference_line
-from simlab.figures._style import panels
+from simlab.figures._style import panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -106,13 +106,15 @@ def figure(results: Results, control: Results) -> Figure:
         middle.errorbar(width, source["kurtosis"], 2 * source["kurtosis_se"], fmt="o", ms=4, color=colour, label=label)
         right.plot(width, source["ks_distance"], "o-", ms=4, lw=1, color=colour, label=label)
     width = results["network.width"].astype(np.float64)
-    reference_line(left, width, 1.2 * float(control["conjugate_error"].max()), CONJUGATE_RATE)
+    reference_line(left, width, 1.2 * float(results["conjugate_error"].max()), CONJUGATE_RATE)
     depth = tomllib.loads(results.attrs["spec"])["network"]["depth"]
     middle.plot(width, 3 * ((1 + 5 / width) ** (depth - 1) - 1), "-", lw=1, color="C0", label="exact for ReLU")
     right.plot(width, results["ks_critical"], "--", lw=1, color="0.4", label="0.1 % of Gaussian samples")
-    left.set(xlabel="width m", ylabel="rms of H Hᵀ − K", title="conjugate kernel of one net")
-    middle.set(xscale="log", yscale="log", xlabel="width m", ylabel="excess kurtosis of f", title="(bars: 2 s.e.)")
-    right.set(xscale="log", yscale="log", xlabel="width m", ylabel="Kolmogorov-Smirnov distance", title="from N(0, K)")
+    left.set(ylabel="rms of H Hᵀ − K", title="conjugate kernel of one net")
+    middle.set(yscale="log", ylabel="excess kurtosis", title="excess kurtosis of an output (bars: 2 s.e.)")
+    right.set(ylim=(0, None), ylabel="distance", title="Kolmogorov-Smirnov distance from N(0, K)")
     for axis in (left, middle, right):
-        axis.legend(frameon=False, fontsize=8)
+        axis.set(xscale="log", xlabel="width m")
+        tick_at(axis, results["network.width"])
+        axis.legend(frameon=False, fontsize=8, loc="center right" if axis is right else "lower left")
     return fig

@@ -61,9 +61,9 @@ CONTROL = (
 
 
 def _name(table: str) -> str:
-    """``gaussian features``, ``ReLU neurons``"""
+    """``Gaussian features``, ``ReLU neurons``"""
     fields = json.loads(table)
-    return f"{fields['kernel']} features" if "kernel" in fields else "ReLU neurons"
+    return f"{fields['kernel'].capitalize()} features" if "kernel" in fields else "ReLU neurons"
 
 
 def _powers(results: Results, table: str) -> dict[str, Power | None]:
@@ -106,5 +106,5 @@ def figure(results: Results, control: Results) -> Figure:
             tops.append(np.mean(values, axis=-1).max())
         reference_line(axis, widths, 1.5 * max(tops), RATE)
         axis.set(xlabel="number of features m", ylabel="|K̂ − K|", title=title)
-        axis.legend(frameon=False, fontsize=8, title="fitted exponents", title_fontsize=8)
+        axis.legend(frameon=False, fontsize=8, loc="lower left", title="fitted exponents", title_fontsize=8)
     return fig

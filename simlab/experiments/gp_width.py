@@ -21,12 +21,13 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 from scipy import stats
 
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, module_of
 from simlab.core.rng import Streams
+from simlab.experiments._deep import only_deep_nets
 from simlab.kernels._kernel import Kernel
 from simlab.networks import mlp
 from simlab.record.schema import Output
@@ -44,6 +45,8 @@ class Params(Base):
     data: Annotated[Base, Room("data")]
     network: Annotated[mlp.Params, Room("networks")]
     kernel: Annotated[Kernel, Room("kernels")] = Field(description="covariance of the limit")
+
+    _deep_nets = model_validator(mode="before")(only_deep_nets)
 
 
 EXAMPLES = (

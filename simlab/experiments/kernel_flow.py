@@ -23,6 +23,7 @@ from simlab.core.params import Params as Base
 from simlab.core.params import Room, module_of
 from simlab.core.rng import Streams
 from simlab.data._draw import draw
+from simlab.experiments._deep import only_deep_nets
 from simlab.kernels._kernel import Kernel
 from simlab.machines._dense import solve
 from simlab.machines.kernel_flow import KernelFlow
@@ -52,6 +53,8 @@ class Params(Base):
         if self.first_time >= self.last_time:
             raise ValueError(f"first_time = {self.first_time}: must be below last_time = {self.last_time}")
         return self
+
+    _deep_nets = model_validator(mode="before")(only_deep_nets)
 
 
 EXAMPLES = (

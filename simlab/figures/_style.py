@@ -39,6 +39,12 @@ def colours(count: int) -> list[Any]:
     return [map_(0.85 * i / max(1, count - 1)) for i in range(count)]
 
 
+def tick_at(axis: Axes, values: Any) -> None:
+    """Ticks of a logarithmic x axis at these values alone, as plain numbers."""
+    axis.set_xticks(values, labels=[f"{value:g}" for value in values])
+    axis.minorticks_off()
+
+
 def readable(name: str) -> str:
     """``train_loss`` → ``train loss``"""
     return name.replace("_", " ")

@@ -13,9 +13,11 @@ from pydantic import Field
 from simlab.core.errors import BadInput, nearest, one_of
 from simlab.core.params import Params as Base
 from simlab.figures._powers import power_line, reference_line
-from simlab.figures._style import colours, panels, readable
+from simlab.figures._style import colours, panels, readable, tick_at
 from simlab.record.reader import Results
 from simlab.record.schema import Output
+
+FEW_TICKS = 6
 
 
 class Params(Base):
@@ -54,7 +56,9 @@ def draw(params: Params, results: Results) -> Figure:
         if params.reference is not None:
             reference_line(axis, x, 1.3 * float(np.max(tops)), params.reference)
         axis.set(xlabel=params.x, ylabel=readable(name))
-        axis.legend(frameon=False, fontsize=8, title="fitted exponent", title_fontsize=8)
+        if x.size <= FEW_TICKS:
+            tick_at(axis, x)
+        axis.legend(frameon=False, fontsize=8, loc="lower left", title="fitted exponent", title_fontsize=8)
     if params.title:
         figure.suptitle(params.title, fontsize=11)
     return figure

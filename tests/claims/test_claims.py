@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,8 @@ from simlab.core import lookup
 from simlab.record.reader import Results
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+"""Data that are not part of the project: claims about them are run where a developer has them."""
 
 
 @pytest.mark.parametrize("name", lookup.kinds("claims"))
@@ -30,9 +33,12 @@ def test_protocol(name: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def ledger(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]]]:
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[dict[str, Any]]]]:
     out = tmp_path_factory.mktemp("ledger")
-    return out, reproduce(lookup.kinds("claims"), "quick", out)
+    with pytest.MonkeyPatch.context() as patch:
+        if DATA.is_dir() and "SIMLAB_DATA" not in os.environ:
+            patch.setenv("SIMLAB_DATA", str(DATA))
+        yield out, reproduce(lookup.kinds("claims"), "quick", out)
 
 
 def test_every_claim_holds_and_every_control_is_refused(ledger: tuple[Path, list[dict[str, Any]]]) -> None:

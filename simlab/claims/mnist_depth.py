@@ -1,0 +1,101 @@
+"""On MNIST, depth changes the accuracy of ReLU kernels hardly at all. [S0, experiments], MATH §3, §5.
+
+Kernel ridge regression with the random-feature (nngp) and the tangent kernel (ntk) of depths 2 to 5, the ridge of each
+chosen on validation images, the accuracy measured on test images: kernels whose eigenvalues fall alike learn alike.
+The control has depth 1 among its depths, the linear kernel, which is another class of functions.
+
+Needs the files of MNIST; without them it is not run.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from simlab.claims._ledger import Judgement
+from simlab.core.errors import BadInput
+from simlab.data import images
+from simlab.data._directory import data_directory
+from simlab.figures._style import colours, panels
+from simlab.record.reader import Results
+
+STATEMENT = "On MNIST, ReLU kernels of depths 2 to 5 classify equally well, random-feature and tangent kernels alike."
+SOURCE = "Deep equals shallow [S0], experiments on MNIST"
+EXPECTED = "test accuracies of one family at most 0.5 points apart over depths 2 to 5"
+POINTS = 0.5
+
+_SPEC = """
+[experiment]
+kind = "real_data"
+seed = 1
+threads = {threads}
+train = {train}
+validation = {validation}
+test = {test}
+ridges = {ridges}
+tolerance = {tolerance}
+rank = {rank}
+[data]
+kind = "images"
+[kernel]
+kind = "nngp"
+[sweep]
+"kernel.kind" = ["nngp", "ntk"]
+"kernel.depth" = {depths}
+"""
+QUICK = _SPEC.format(
+    threads=1, train=3000, validation=500, test=7000, ridges=[1e-4, 1e-5], tolerance=1e-3, rank=300, depths=[2, 5]
+)
+FULL = _SPEC.format(
+    threads=2,
+    train=50000,
+    validation=10000,
+    test=10000,
+    ridges=[1e-3, 1e-4, 1e-5, 1e-6],
+    tolerance=1e-5,
+    rank=2000,
+    depths=[2, 3, 4, 5],
+)
+CONTROL = ('sweep.kernel.kind=["nngp"]', "sweep.kernel.depth=[1, 2]")
+
+
+def data_needed() -> str | None:
+    """What to give, in a sentence, where MNIST is not there."""
+    try:
+        images.stored(images.Params())
+    except BadInput as error:
+        missing = f" ({error})" if data_directory() else ""
+        return (
+            "it needs MNIST: give --data DIR or SIMLAB_DATA, with train-images-idx3-ubyte, train-labels-idx1-ubyte, "
+            f"t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, gzipped or not, in DIR/mnist or DIR{missing}"
+        )
+    return None
+
+
+def judge(results: Results) -> Judgement:
+    depths = results["kernel.depth"].tolist()
+    kinds = results["kernel.kind"].tolist()
+    # (kinds, depths), as in the specs
+    accuracy = {kind: (100 * results.select("test_accuracy", {"kernel.kind": kind})).tolist() for kind in kinds}
+    spreads = {kind: max(values) - min(values) for kind, values in accuracy.items()}
+    parts = [
+        f"{kind} {min(accuracy[kind]):.2f} to {max(accuracy[kind]):.2f} % ({spread:.2f} points apart)"
+        for kind, spread in spreads.items()
+    ]
+    measured = f"test accuracy over depths {', '.join(map(str, depths))}: {'; '.join(parts)}"
+    return Judgement(bool(max(spreads.values()) <= POINTS), measured, {"depth": depths, "test_accuracy": accuracy})
+
+
+def figure(results: Results, control: Results) -> Figure:
+    fig, (axis,) = panels(1)
+    names = {"nngp": "random features", "ntk": "tangent kernel"}
+    kinds = results["kernel.kind"].tolist()
+    for kind, shade in zip(kinds, colours(len(kinds) + 1), strict=False):
+        error = 100 * (1 - results.select("test_accuracy", {"kernel.kind": kind}))
+        axis.plot(results["kernel.depth"], error, "o-", ms=5, color=shade, label=names.get(kind, kind))
+    error = 100 * (1 - np.ravel(control["test_accuracy"]))
+    axis.plot(control["kernel.depth"], error, "x--", color="C3", label="control: with the linear kernel")
+    axis.set(xlabel="depth L", ylabel="test error in %", yscale="log", title="MNIST, kernel ridge regression")
+    axis.set_xticks(sorted({*results["kernel.depth"].tolist(), *control["kernel.depth"].tolist()}))
+    axis.legend(frameon=False, fontsize=8)
+    return fig
