@@ -37,15 +37,18 @@ def judge(results: Results, above: int = 0) -> Judgement:
     return Judgement(holds, measured, {"shares": rows})
 
 
-def figure(results: Results, control: Results, what: str, control_title: str) -> Figure:
-    sides = [(results, at, label(at)) for at in combinations(results, "unlearned", ("seed", _size(results)))]
+def figure(results: Results, control: Results, what: str, title: str, control_title: str) -> Figure:
+    sides = [
+        (results, at, ", ".join(filter(None, [title, label(at)])))
+        for at in combinations(results, "unlearned", ("seed", _size(results)))
+    ]
     sides += [(control, at, "") for at in list(combinations(control, "unlearned", ("seed", _size(control))))[:1]]
     fig, axes = panels(len(sides))
-    for axis, (source, at, title) in zip(axes, sides, strict=True):
+    for axis, (source, at, text) in zip(axes, sides, strict=True):
         stairs(axis, source, at, what)
         axis.axhspan(-0.05, LEARNED, color="C0", alpha=0.07, lw=0)
         axis.axhspan(UNLEARNED, 1.25, color="C3", alpha=0.07, lw=0)
-        axis.set_title(f"control: {control_title}" if source is control else title, fontsize=10)
+        axis.set_title(f"control: {control_title}" if source is control else text, fontsize=10)
     axes[0].legend(frameon=False, fontsize=7)
     return fig
 

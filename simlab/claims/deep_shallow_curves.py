@@ -115,6 +115,6 @@ def figure(results: Results, control: Results) -> Figure:
             )
     right.axhspan(1 - ERROR_TOLERANCE, 1 + ERROR_TOLERANCE, color="C0", alpha=0.1, lw=0)
     log_axes(right, results["experiment.samples"])
-    right.set(yscale="linear", ylabel="error / Laplace's error")
+    right.set(yscale="linear", ylabel="error / Laplace's error", title="at every depth")
     right.legend(frameon=False, fontsize=7)
     return fig

@@ -44,4 +44,4 @@ def judge(results: Results) -> Judgement:
 
 
 def figure(results: Results, control: Results) -> Figure:
-    return _staircases.figure(results, control, "n", "absolute value")
+    return _staircases.figure(results, control, "n", "kernel regression", "absolute value")

@@ -42,4 +42,4 @@ def judge(results: Results) -> Judgement:
 
 
 def figure(results: Results, control: Results) -> Figure:
-    return _staircases.figure(results, control, "N", "absolute value")
+    return _staircases.figure(results, control, "N", "random features", "absolute value")

@@ -14,6 +14,7 @@ A `reference` kernel is fitted to the same data with a ridge of its own choice. 
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from dataclasses import dataclass
 from math import sqrt
@@ -40,6 +41,7 @@ from simlab.theory.source_condition import Source, fit_power_decay
 
 Floats = NDArray[np.float64]
 AsTuple = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
+TAIL = 10  # degrees that a target's power must fall over to be a power law
 FEW = 8  # ridges, up to which as many factorisations are cheaper than one eigendecomposition (20 of them)
 
 
@@ -241,10 +243,11 @@ def _rate(params: Params, power: Floats) -> float:
     if ends.exponent is None:
         return float("nan")
     dim = module_of(params.data).dimension(params.data)
-    try:
-        decay = fit_power_decay(power[: int(np.flatnonzero(power)[-1]) + 1], dim)
-    except (SimlabError, IndexError):
-        decay = float("inf")  # a few degrees: as smooth as can be
+    live = np.flatnonzero(power)
+    decay = float("inf")  # a few degrees: as smooth as can be
+    if live.size >= TAIL:
+        with contextlib.suppress(SimlabError):
+            decay = fit_power_decay(power[: int(live[-1]) + 1], dim)
     source = Source(dim, dim + 2 * ends.exponent - 1, max(decay, 1.0 + 1e-9))
     return source.noisy_rate if params.noise > 0 else source.noiseless_rate
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, MultipleLocator
 from numpy.typing import NDArray
 
 from simlab.figures._style import colours
@@ -52,6 +53,9 @@ def learning_curve(axis: Axes, results: Results, at: Where, colour: Any, text: s
 
 def log_axes(axis: Axes, n: NDArray[Any]) -> None:
     axis.set(xscale="log", yscale="log", xlabel="samples n", ylabel="test error")
+    axis.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+    for set_formatter in (axis.yaxis.set_major_formatter, axis.yaxis.set_minor_formatter):
+        set_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_xticks(n, [str(value) for value in n.tolist()], minor=False)
     axis.set_xticks([], minor=True)
 
@@ -79,4 +83,5 @@ def stairs(axis: Axes, results: Results, at: Where, what: str) -> None:
             axis.plot(x[some], drawn, "--" if np.isfinite(predicted[some, i]).all() else "-", lw=1, color=shade)
     for step in range(int(np.floor(x.min())), int(np.ceil(x.max())) + 1):
         axis.axvline(step, color="0.8", lw=0.8, zorder=0)
+    axis.xaxis.set_major_locator(MultipleLocator(0.5))
     axis.set(xlabel=f"log {what} / log d", ylabel="share not learned", ylim=(-0.05, 1.25))

@@ -1,7 +1,7 @@
 """Measured test errors against the number of samples, with standard errors over seeds, and the theory as lines.
 
-Of a sweep with several axes besides the samples the first has a panel for each of its values. The dotted line has the
-slope of the predicted rate.
+Of a sweep with several axes besides the samples the first has a panel for each of its values. The legend gives the
+fitted slopes of the measured errors, the dotted line the rate that the smoothness of target and kernel predicts.
 """
 
 from __future__ import annotations
@@ -43,12 +43,14 @@ def draw(params: Params, results: Results) -> Figure:
     for axis, value in zip(axes, values, strict=True):
         lines = [at for at in others if first is None or at[first] == value]
         for at, shade in zip(lines, colours(len(lines)), strict=True):
-            learning_curve(axis, results, at, shade, label({k: v for k, v in at.items() if k != first}) or "measured")
+            text = label({k: v for k, v in at.items() if k != first}) or "measured"
+            learning_curve(axis, results, at, shade, f"{text}: {_slope(results, at)}")
         _guide(axis, results, lines[0])
         log_axes(axis, results[SAMPLES])
         if first is not None:
             axis.set_title(label({first: value}), fontsize=10)
-    axes[0].legend(frameon=False, fontsize=8, title="lines: theory", title_fontsize=8)
+    for axis in axes:
+        axis.legend(frameon=False, fontsize=8, title="lines: theory", title_fontsize=8)
     if params.title:
         figure.suptitle(params.title, fontsize=11)
     return figure
@@ -59,4 +61,13 @@ def _guide(axis: Axes, results: Results, at: dict[str, Any]) -> None:
     n, mean = results[SAMPLES].astype(np.float64), averaged(results, "error", at)[0]
     rate = float(np.atleast_1d(averaged(results, "rate", at)[0])[0])
     if np.isfinite(rate) and n.size > 1:
-        axis.plot(n, 0.6 * mean[-1] * (n / n[-1]) ** -rate, ":", color="0.4", lw=1.2, label=f"n^(−{rate:.2f})")
+        axis.plot(
+            n, 0.6 * mean[-1] * (n / n[-1]) ** -rate, ":", color="0.4", lw=1.2, label=f"rate as n → ∞: n^(−{rate:.2f})"
+        )
+
+
+def _slope(results: Results, at: dict[str, Any]) -> str:
+    """The measured power of n, in words."""
+    n, mean = results[SAMPLES].astype(np.float64), averaged(results, "error", at)[0]
+    slope = np.polyfit(np.log(n), np.log(mean), 1)[0] if n.size > 1 and np.all(mean > 0) else np.nan
+    return f"n^({slope:.2f})".replace("-", "−") if np.isfinite(slope) else "no slope"
