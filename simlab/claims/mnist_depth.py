@@ -51,8 +51,8 @@ FULL = _SPEC.format(
     train=50000,
     validation=10000,
     test=10000,
-    ridges=[1e-3, 1e-4, 1e-5, 1e-6],
-    tolerance=1e-5,
+    ridges=[1e-2, 1e-3, 1e-4, 1e-5],
+    tolerance=1e-4,
     rank=2000,
     depths=[2, 3, 4, 5],
 )
