@@ -70,13 +70,16 @@ def _whole(array: NDArray[Any], path: Path, name: str) -> NDArray[Any]:
 def _from_hdf5(path: Path, name: str) -> NDArray[Any]:
     import h5py
 
-    with h5py.File(path, "r") as file:
-        names: list[str] = []
-        file.visititems(lambda key, item: names.append(key) if isinstance(item, h5py.Dataset) else None)
-        dataset = file[_one(name.strip("/"), names, path)]
-        if dataset.shape is None:
-            raise BadInput(f"{path}: {dataset.name} is empty")
-        return np.asarray(dataset)
+    try:
+        with h5py.File(path, "r") as file:
+            names: list[str] = []
+            file.visititems(lambda key, item: names.append(key) if isinstance(item, h5py.Dataset) else None)
+            dataset = file[_one(name.strip("/"), names, path)]
+            if dataset.shape is None:
+                raise BadInput(f"{path}: {dataset.name} is empty")
+            return np.asarray(dataset)
+    except (RuntimeError, KeyError, TypeError) as error:  # what h5py makes of a damaged file
+        raise BadInput(f"{path}: cannot be read as HDF5: {str(error).splitlines()[0]}") from None
 
 
 def _from_idx(file: BinaryIO, path: Path) -> NDArray[Any]:

@@ -138,21 +138,23 @@ def advance(state: State, system: System, preconditioner: Preconditioner) -> Non
 def turn(state: State, system: System, preconditioner: Preconditioner, *, judge: bool = True) -> None:
     """End the cycle: true residuals, the better of old and new solutions; begin another with what is not yet solved.
 
-    Without `judge` nothing stalls and the new solutions are taken as they are: a cycle broken off has come nearer in
-    the norm of K + λ, though its residual may not be smaller yet.
+    Without `judge` nothing stalls: a cycle broken off, whose residual may not be smaller yet.
     """
     columns = state.cycle
     trial = state.alpha[:, columns] + state.step
     R = system.residuals(trial, columns)
     residual = _norms(R) / system.sizes[columns]
     earlier = state.residual[columns]
-    better = (residual < earlier) | (not judge)
+    better = residual < earlier
     state.alpha[:, columns[better]] = trial[:, better]
     state.residual[columns[better]] = residual[better]
     state.told[columns] = state.residual[columns]
     if judge:
         state.stalled[columns] = ~(residual <= LEAST_GAIN * earlier) | (state.iterations[columns] >= system.limit)
-    left = better & ~state.stalled[columns] & (residual > system.tolerance)
+    if not np.all(better | state.stalled[columns]):
+        worse = ~better
+        R[:, worse] = system.residuals(state.alpha[:, columns[worse]], columns[worse])
+    left = ~state.stalled[columns]
     _begin_cycle(state, system, preconditioner, R[:, left], columns[left])
 
 

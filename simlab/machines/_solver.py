@@ -4,6 +4,9 @@ One Nyström preconditioner serves every ridge that is not far below K's r-th ei
 each column's pace is read off its residual. Where what is left to do costs more than a Cholesky factor (n³/3 flops,
 against 2n² a column and step), K + λ₀ is factored at the smallest ridge left, in float32 and, if that is not enough, in
 float64: it serves the ridges near λ₀ in a few steps. Flops are counted, not seconds: the same data give the same bits.
+
+Where a ridge of 0 meets a singular K with contradicting labels there is nothing to converge to. Such columns are solved
+again at a ridge of 1e-10 of the largest eigenvalue, near the limit λ → 0+, and a note says so.
 """
 
 from __future__ import annotations
@@ -34,6 +37,12 @@ SLOWNESS = 2.0
 """A product with few columns is bound by memory: 30–60 of the 140 Gflop/s (float32) that a factorisation gets."""
 NEAR = 100.0
 """A factor serves ridges up to so many times its own: about √100 · ln(1/tolerance)/2 steps."""
+NEARBY = 1e-10
+"""Of the largest eigenvalue: the ridge that stands for 0 where K is singular; predictions are then right to 1e-6."""
+STUCK = 1e-6
+"""Relative residual above which a stalled column is taken to have no solution."""
+PROBES, ASYMMETRY = 64, 1e-5
+"""Rows whose mirrors are looked at, and how far they may differ, relative to the largest; float32 rounds to 6e-8."""
 
 
 @dataclass(frozen=True)
@@ -61,28 +70,58 @@ def solve_path(
     """Solve at every ridge, to ‖y − (K + λ)α‖ ≤ tolerance·‖y‖ for each output.
 
     K is a Gram matrix (float64 or float32) or an `Operator`; the default tolerance is 1e-10, for a float32 matrix
-    1e-6. `progress` is told (iterations, largest residual). A column that cannot reach the tolerance (a singular K at
-    ridge 0 with contradicting labels) ends with the best solution met, its residual, and a note.
+    1e-6. `progress` is told (iterations, largest residual). A column that cannot reach the tolerance ends with the best
+    solution met, its residual, and a note.
     """
-    operator: Operator = Stored(K) if isinstance(K, np.ndarray) else K
+    operator: Operator = _stored(K) if isinstance(K, np.ndarray | list) else K
     labels = _labels(Y, operator.size)
     chosen = np.array([_dense.checked_ridge(ridge) for ridge in ridges], dtype=np.float64)
+    if tolerance is not None and not 0.0 < tolerance < 1.0:
+        raise BadInput(f"tolerance = {tolerance}: must lie between 0 and 1")
     if isinstance(operator, Stored) and operator.size <= SMALL:
         return _small(operator, labels, chosen)
     wanted = tolerance if tolerance is not None else 1e-10 if operator.is_exact else 1e-6
     n, c = labels.shape
-    system = System(operator, np.tile(labels, chosen.size), np.repeat(chosen, c), wanted, limit)
+    # By powers of two: squares of very large or small labels leave the range of float64, and no digit changes.
+    largest = np.max(np.abs(labels), axis=0, initial=0.0)
+    scale = np.exp2(np.floor(np.log2(np.where(largest > 0.0, largest, 1.0))))
+    system = System(operator, np.tile(labels / scale, chosen.size), np.repeat(chosen, c), wanted, limit)
     solver = _Solver(system, Nystrom.of(operator, min(rank, n // 4), np.random.default_rng(0)))
     state = solver.run(progress)
+    note = solver.solve_nearby(state, progress)
     shape = (chosen.size, c)
     residuals = state.residual.reshape(shape).max(axis=1, initial=0.0)
     iterations = state.iterations.reshape(shape).max(axis=1, initial=0)
-    alpha = np.ascontiguousarray(np.moveaxis(state.alpha.reshape(n, *shape), 0, 1))
-    return Solution(chosen, alpha, residuals, iterations, solver.method(), _note(chosen, residuals, wanted))
+    with np.errstate(over="ignore"):
+        alpha = np.ascontiguousarray(np.moveaxis(state.alpha.reshape(n, *shape) * scale, 0, 1))
+    if not np.isfinite(alpha).all():
+        raise BadInput("coefficients overflow with these labels; scale the labels or the kernel")
+    return Solution(chosen, alpha, residuals, iterations, solver.method(), note or _note(chosen, residuals, wanted))
+
+
+def _stored(K: ArrayLike) -> Stored:
+    """A Gram matrix as given: square, finite, symmetric as far as a few of its rows tell."""
+    matrix = np.asarray(K)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "fiub":
+        raise BadInput(f"K has shape {matrix.shape} of {matrix.dtype}: must be a square matrix of real numbers")
+    if matrix.dtype not in (np.float64, np.float32) or not matrix.dtype.isnative:
+        matrix = matrix.astype(np.float64)
+    n = matrix.shape[0]
+    some = np.unique(np.linspace(0, max(n - 1, 0), min(n, PROBES)).astype(np.int64))
+    rows, columns = matrix[some], matrix[:, some].T
+    sums = matrix.sum(axis=1, dtype=np.float64)
+    if not np.isfinite(sums).all():
+        raise BadInput(f"row {int(np.flatnonzero(~np.isfinite(sums))[0])} of K is not finite, or its sum overflows")
+    if n and np.max(np.abs(rows - columns)) > ASYMMETRY * np.max(np.abs(rows)):
+        raise BadInput("K differs from its transpose: must be symmetric")
+    return Stored(matrix)
 
 
 def _labels(Y: ArrayLike, n: int) -> Floats:
-    labels = np.asarray(Y, dtype=np.float64)
+    given = np.asarray(Y)
+    if given.dtype.kind not in "fiub":
+        raise BadInput(f"Y has dtype {given.dtype}: must be real numbers")
+    labels = given.astype(np.float64, copy=False)
     if labels.ndim not in (1, 2) or labels.shape[0] != n:
         raise BadInput(f"Y has shape {labels.shape}: must have one row for each of the {n} inputs")
     if not np.all(np.isfinite(labels)):
@@ -104,7 +143,7 @@ def _small(operator: Stored, Y: Floats, ridges: Floats) -> Solution:
 
 
 def _note(ridges: Floats, residuals: Floats, tolerance: float) -> str:
-    if not np.any(bad := residuals > tolerance):
+    if not np.any(bad := ~(residuals <= tolerance)):
         return ""
     worst = int(np.argmax(np.where(bad, residuals, -1.0)))
     return (
@@ -152,6 +191,28 @@ class _Solver:
         if not np.all(near):
             Z[:, ~near] = self.nystrom.solve(R[:, ~near], ridges[~near])
         return Z
+
+    def solve_nearby(self, state: State, progress: Progress | None) -> str:
+        """Solve columns of ridge 0 that stalled far from a solution at a small ridge instead; a note if there are."""
+        system = self.system
+        stuck = np.flatnonzero((system.ridges == 0.0) & (state.residual > STUCK))
+        if stuck.size == 0 or self.nystrom.eigenvalues.size == 0:
+            return ""
+        ridge = NEARBY * float(self.nystrom.eigenvalues[0])
+        again = _Solver(
+            System(system.operator, system.Y[:, stuck], np.full(stuck.size, ridge), system.tolerance, system.limit),
+            self.nystrom,
+        )
+        found = again.run(progress)
+        state.alpha[:, stuck] = found.alpha
+        state.iterations[stuck] += found.iterations
+        R = system.residuals(found.alpha, stuck)
+        state.residual[stuck] = np.sqrt(np.einsum("ij,ij->j", R, R)) / system.sizes[stuck]
+        self.factored += again.factored
+        return (
+            f"ridge 0: the Gram matrix is singular (relative residual {state.residual[stuck].max():.1e}): solved at "
+            f"ridge {ridge:.1e}, near the least-squares solution of least norm"
+        )
 
     def method(self) -> str:
         return ", ".join([f"conjugate gradients, Nyström rank {self.nystrom.eigenvalues.size}", *self.factored])

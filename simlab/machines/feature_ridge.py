@@ -144,7 +144,8 @@ def _by_triangle(T: Floats, shape: tuple[int, ...], p: int, ridges: Sequence[flo
             decomposed = decomposed or linalg.svd(R, check_finite=False)
             U, s, Vt = decomposed
             kept = s**2 + ridge > (cutoff * s[0]) ** 2
-            a, rank = Vt[kept].T @ ((s / (s**2 + ridge))[kept, np.newaxis] * (U.T @ C)[kept]), int(kept.sum())
+            inverse = s[kept] / (s[kept] ** 2 + ridge)
+            a, rank = Vt[kept].T @ (inverse[:, np.newaxis] * (U.T @ C)[kept]), int(kept.sum())
             if rank < p:
                 note = f"the features are linearly dependent (rank {rank} of {p}): least-squares solution of least norm"
         whole = _dense.norm(rhs)

@@ -61,7 +61,8 @@ class KernelFlow:
             self._turned = self._eigen.vectors.T @ self._residual
         elif self.step is not None:
             largest = linalg.eigvalsh(self._K, subset_by_index=[len(data) - 1, len(data) - 1])[0]
-            if (limit := 2.0 * len(data) / max(self.rate * largest, np.finfo(float).tiny)) <= self.step:
+            limit = 2.0 * len(data) / (self.rate * largest) if largest > 0 else math.inf
+            if limit <= self.step:
                 raise BadData(f"step = {self.step:g}: must be below 2n/(rate * largest eigenvalue) = {limit:.3g}")
         return self
 
@@ -90,9 +91,10 @@ class KernelFlow:
         if data.shape[1] != self.X_fit_.shape[1]:
             raise BadData(f"X has {data.shape[1]} features: must have {self.X_fit_.shape[1]}, as in fit")
         start = self._values(initial, data.shape[0])
-        alpha = np.moveaxis(self._alpha(when), 0, 1).reshape(len(self.X_fit_), -1)
-        moved = kernel_times(self.kernel, data, self.X_fit_, alpha).reshape(data.shape[0], when.size, -1)
-        return start + np.moveaxis(moved, 1, 0).reshape(when.size, data.shape[0], *self._shape[1:])
+        columns = when.size * math.prod(self._shape[1:])
+        alpha = np.moveaxis(self._alpha(when), 0, 1).reshape(len(self.X_fit_), columns)
+        moved = kernel_times(self.kernel, data, self.X_fit_, alpha).reshape(data.shape[0], when.size, *self._shape[1:])
+        return start + np.moveaxis(moved, 1, 0)
 
     def _values(self, initial: ArrayLike | None, n: int) -> Floats:
         """f_0 at n points."""

@@ -14,6 +14,9 @@ test error on noisy labels is σ² more.
 eigenvalues may lie below the range of float64 and multiplicities above it. Without ridge and tail κ = 0 from n = Σ N
 on, the end of a kernel of finite rank; there, at n = Σ N, noise and unlearnable power have infinite error.
 
+It is the leading order for many modes a degree. Where a target lies in a few low degrees of a low dimension the errors
+measured without ridge lie above it: 20 % at d = 5 (degrees 1 and 2, n = 200), a factor of 2 at d = 3; 2 % at d = 10.
+
 Symbols: κ `kappa`, γ `gamma`, λ `ridge`, σ `noise`, p `power`, n `n`.
 """
 
@@ -87,12 +90,14 @@ def learning_curve(
     log_eta, log_w, rest = _logs(spectrum)
     K1 = log_eta.size
     p = np.zeros(K1)
-    given = _finite("power", power)
+    given = _not_negative("power", power)
     if given.ndim != 1:
         raise BadInput(f"power has shape {given.shape}: must be one number a degree")
     p[: min(given.size, K1)] = given[:K1]
-    beyond = float(_finite("tail_power", tail_power)) + math.fsum(given[K1:])
+    beyond = float(_not_negative("tail_power", tail_power)) + math.fsum(given[K1:])
     sizes, ridges = np.broadcast_arrays(_not_negative("n", n), _not_negative("ridge", ridge))
+    if np.ndim(noise) or np.ndim(tail_power):
+        raise BadInput(f"noise = {noise!r}, tail_power = {tail_power!r}: must be single numbers")
     variance = float(_not_negative("noise", noise)) ** 2
 
     curve = _solve(log_eta, log_w, rest, p, beyond, sizes.ravel(), ridges.ravel(), variance)
@@ -149,10 +154,19 @@ def _logs(spectrum: Spectral) -> tuple[Floats, Floats, float]:
     log_w = log_eta + np.array([math.log(int(count)) for count in spectrum.multiplicities])
     weights = np.exp(log_w)
     rest = spectrum.trace - math.fsum(weights)
-    # Below the rounding of the sum the difference says nothing; what is left then falls at least like the last degrees.
     if rest <= 64 * EPS * spectrum.trace:
-        rest = max(0.0, min(rest, float(weights[-2:].max(initial=0.0))))
+        rest = min(_geometric(spectrum, weights), 64 * EPS * spectrum.trace)
     return log_eta, log_w, rest
+
+
+def _geometric(spectrum: Spectral, weights: Floats) -> float:
+    """The tail where it lies below the rounding of the sum: the last four degrees continued by pairs as a geometric
+    series, as one of a pair may be an exact zero; 0 for a polynomial."""
+    degree = getattr(getattr(spectrum, "kernel", None), "polynomial_degree", lambda: None)()
+    first, second = float(weights[-4:-2].sum()), float(weights[-2:].sum())
+    if (degree is not None and degree < weights.size) or weights.size < 4 or not 0.0 < second < first:
+        return 0.0
+    return second * second / (first - second)
 
 
 def _continued(log_eta: Floats, log_w: Floats, rest: float) -> tuple[Floats, Floats, float]:

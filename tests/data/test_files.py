@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import struct
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -90,3 +91,21 @@ def test_objects_are_never_unpickled(tmp_path):
     np.save(tmp_path / "x.npy", np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(BadInput, match="cannot be read"):
         read_array(tmp_path / "x.npy")
+
+
+def test_a_damaged_hdf5_file_is_refused_in_one_line(tmp_path: Path) -> None:
+    """Whatever byte is wrong: the numbers as they were, or a line that names the file."""
+    whole = tmp_path / "whole.h5"
+    with h5py.File(whole, "w") as file:
+        file["x"] = np.arange(6.0).reshape(2, 3)
+    content = whole.read_bytes()
+    lines = []
+    for at in range(8, len(content), max(1, len(content) // 150)):
+        path = tmp_path / "damaged.h5"
+        path.write_bytes(content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1 :])
+        try:
+            read_array(path)
+        except BadInput as error:
+            lines.append(str(error))
+    assert len(lines) > 5
+    assert all("damaged.h5" in line and "\n" not in line for line in lines)

@@ -159,15 +159,37 @@ def test_nystrom_lowers_the_condition_number() -> None:
     assert ratios.max() / ratios.min() < 0.05 * (eigenvalues[0] + 0.01) / (eigenvalues[-1] + 0.01)
 
 
-def test_contradicting_labels_without_a_ridge_end_with_a_note_and_numbers() -> None:
-    X, Y, _ = problem(ntk(3))
-    X = np.concatenate([X, X[:50]])
-    Y = np.concatenate([Y, Y[:50] + 1.0])
-    found = solve_path(ntk(3).gram(X), Y, [0.0, 1.0])
-    assert np.isfinite(found.coefficients).all()
-    assert found.residuals[0] > 1e-3
-    assert "ridge 0: conjugate gradients ended with a relative residual" in found.note
+@pytest.mark.parametrize("kernel", [ntk(3), laplace(1.0)], ids=repr)
+def test_contradicting_labels_without_a_ridge_are_averaged(kernel: Kernel) -> None:
+    """The limit λ → 0+: an input that occurs twice predicts the mean of its labels, all others their own."""
+    X, Y, _ = problem(kernel, n=300)
+    X, Y = np.concatenate([X, X[:50]]), np.concatenate([Y, Y[:50] + 1.0])
+    K = kernel.gram(X)
+    found = solve_path(K, Y, [0.0, 1.0])
+    expected = Y.copy()
+    expected[:50] = expected[300:] = (Y[:50] + Y[300:]) / 2
+    assert np.abs(K @ found.coefficients[0] - expected).max() < 1e-5
+    true = np.linalg.norm(Y - expected, axis=0) / np.linalg.norm(Y, axis=0)
+    assert found.residuals[0] == pytest.approx(true.max(), rel=1e-4)
+    assert "ridge 0: the Gram matrix is singular" in found.note
     assert found.residuals[1] < 1e-10
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
+def test_labels_of_any_size(size: float) -> None:
+    _, Y, K = problem(ntk(3), n=100)
+    found, plain = (solve_path(K, scale * Y, [0.1]) for scale in (size, 1.0))
+    assert found.residuals[0] == pytest.approx(plain.residuals[0], rel=0.5)
+    assert np.allclose(found.coefficients / size, plain.coefficients, rtol=1e-9)
+
+
+def test_kernels_of_any_size() -> None:
+    """Also where a factor in float32 is needed, whose range ends at 3e38."""
+    _, Y, K = problem(laplace(1.0), n=300, d=3)
+    for size in (1e60, 1e-60):
+        found = solve_path(size * K, Y, [size * 1e-6], rank=20)
+        assert "Cholesky in float32" in found.method
+        assert found.residuals[0] < 1e-9
 
 
 def test_a_zero_output_and_a_zero_matrix() -> None:
@@ -193,6 +215,31 @@ def test_going_on_from_saved_arrays_changes_no_bit() -> None:
     assert whole.iterations.max() > 20
     assert whole.alpha.tobytes() == pieces.alpha.tobytes()
     assert whole.residual.tobytes() == pieces.residual.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"K": np.ones((3, 4))}, "must be a square matrix"),
+        ({"K": np.full((9, 9), np.nan)}, "row 0 of K is not finite"),
+        ({"K": np.triu(np.ones((9, 9)))}, "K differs from its transpose"),
+        ({"K": np.eye(9) * 1j}, "must be a square matrix of real numbers"),
+        ({"Y": np.ones(9) * 1j}, "Y has dtype complex128"),
+        ({"tolerance": 0.0}, "tolerance = 0.0: must lie between 0 and 1"),
+        ({"tolerance": np.nan}, "tolerance = nan"),
+    ],
+)
+def test_bad_matrices(change: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        solve_path(**({"K": np.eye(9), "Y": np.ones(9), "ridges": [1.0]} | change))
+
+
+@pytest.mark.parametrize("kind", ["i8", ">f8", "longdouble"])
+def test_other_types_are_float64(kind: str) -> None:
+    K = (1000 * problem(ntk(3), n=60)[2]).astype(kind)
+    Y = np.random.default_rng(0).standard_normal(60)
+    found = solve_path(K, Y, [100.0])
+    assert np.allclose(found.coefficients[0, :, 0], direct(K.astype(np.float64), Y, 100.0), rtol=1e-8)
 
 
 @pytest.mark.parametrize(

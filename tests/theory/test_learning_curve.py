@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from simlab import activations
 from simlab.core.errors import BadInput
 from simlab.kernels import gaussian, nngp, ntk
 from simlab.sphere.multiplicity import multiplicity
@@ -206,3 +207,22 @@ def test_measured_regression(n: int, noise: float, ridge: float, repetitions: in
     assert off < max(3 * se, 0.05 * predicted)
     assert se < 0.15 * predicted
     assert multiplicity(5, 1) == spectra.multiplicities[1]
+
+
+def test_a_tail_below_the_rounding_of_the_trace_is_noticed() -> None:
+    """A smooth kernel's degrees beyond 20 weigh less than rounding, yet the error of n = 1000 samples hangs on them."""
+    curves = {
+        K: learning_curve(gaussian(1.0).spectrum(3, K), [0, 1, 1, 1], 1000, 0.0, noise=0.5) for K in (16, 20, 30, 45)
+    }
+    for K in (16, 20, 30):
+        assert curves[K].truncation > 0.2 * curves[K].error
+    assert curves[45].truncation < 1e-6 * curves[45].error
+    square = nngp(2, activations.get("monomial", degree=2)).spectrum(5, 2)  # a polynomial has no tail
+    assert np.all(learning_curve(square, [0, 0, 1], [5, 14, 30]).truncation == 0.0)
+
+
+@pytest.mark.parametrize("bad", [{"power": [1.0, -1.0]}, {"noise": [0.1, 0.2]}, {"tail_power": -1.0}])
+def test_bad_numbers_are_named(bad: dict[str, Any]) -> None:
+    good: dict[str, Any] = {"power": [0.0, 1.0], "n": 10}
+    with pytest.raises(BadInput, match=next(iter(bad))):
+        learning_curve(ntk(3).spectrum(4, 10), **(good | bad))
