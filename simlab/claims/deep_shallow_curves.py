@@ -72,7 +72,7 @@ def judge(results: Results) -> Judgement:
     n = results["experiment.samples"].astype(np.float64)
     rows: list[dict[str, Any]] = []
     for depth in results["kernel.depth"].tolist():
-        own, _ = averaged(results, "error", {"kernel.depth": depth})
+        own, _ = averaged(results, "test_error", {"kernel.depth": depth})
         other, _ = averaged(results, "reference_error", {"kernel.depth": depth})
         rows.append(
             {
@@ -109,7 +109,9 @@ def figure(results: Results, control: Results) -> Figure:
     for source, mark, name in ((results, "o", "ReLU"), (control, "x", "control: step")):
         depths = source["kernel.depth"].tolist()
         for depth, shade in zip(depths, colours(len(depths)), strict=True):
-            own, other = (averaged(source, key, {"kernel.depth": depth})[0] for key in ("error", "reference_error"))
+            own, other = (
+                averaged(source, key, {"kernel.depth": depth})[0] for key in ("test_error", "reference_error")
+            )
             right.plot(
                 source["experiment.samples"], own / other, mark + "-", color=shade, ms=5, label=f"{name}, {depth}"
             )

@@ -62,7 +62,7 @@ def _points(results: Results) -> list[dict[str, Any]]:
     """Of every kernel and dimension: error over variance, what the degrees above ℓ have of it, and theory's error."""
     sizes = dict(zip(results["data.dim"].tolist(), results["experiment.samples"].tolist(), strict=True))
     rows = []
-    for at in combinations(results, "error", ("seed",)):
+    for at in combinations(results, "test_error", ("seed",)):
         power = averaged(results, "power_by_degree", at)[0]
         variance = float(averaged(results, "power_total", at)[0] - power[0])
         learned = floor(log(sizes[at["data.dim"]]) / log(at["data.dim"]))
@@ -71,8 +71,8 @@ def _points(results: Results) -> list[dict[str, Any]]:
                 "at": label(at),
                 "depth": at["kernel.depth"],
                 "dim": at["data.dim"],
-                "error": float(averaged(results, "error", at)[0]) / variance,
-                "spread": float(averaged(results, "error", at)[1]) / variance,
+                "error": float(averaged(results, "test_error", at)[0]) / variance,
+                "spread": float(averaged(results, "test_error", at)[1]) / variance,
                 "above": 1.0 - float(power[1 : learned + 1].sum()) / variance,
                 "theory": float(averaged(results, "theory", at)[0]) / variance,
             }

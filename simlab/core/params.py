@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, ClassVar, TypeVar, get_origin
+from typing import Any, ClassVar, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -130,6 +130,11 @@ def _first_error(cls: type[Params], error: ValidationError, at: str, choices_at:
         case "extra_forbidden":
             known = [name for name in cls.model_fields if choices_at == at or name not in rooms]
             says = f"unknown key{nearest(loc[-1], known)} (allowed: {one_of(known)})"
+        case "model_type" if isinstance(first["input"], Params):
+            key, value = join(key, "kind"), f" = {kind_of(first['input'])!r}"
+            says = f"not of use here (allowed: {one_of(_kinds_in(cls.model_fields[loc[0]].annotation))})"
+        case "too_short":
+            says = f"must name at least {first['ctx']['min_length']}"
         case "missing" if loc[0] in rooms:
             says = f"missing: give a [{key}] table with kind, one of {one_of(lookup.kinds(rooms[loc[0]]))}"
         case "missing":
@@ -138,3 +143,9 @@ def _first_error(cls: type[Params], error: ValidationError, at: str, choices_at:
             says = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
             says = says if first["type"] == "value_error" else f"must be {says}"
     return f"{key}{value}: {says}{more}" if key else f"{says}{more}"
+
+
+def _kinds_in(annotation: Any) -> list[str]:
+    """The kinds whose `Params` an annotation names."""
+    classes = [annotation, *get_args(annotation)]
+    return [c.__module__.rpartition(".")[2] for c in classes if isinstance(c, type) and issubclass(c, Params)]

@@ -55,6 +55,13 @@ def _find(params: Params, name: str) -> Path:
     raise BadInput(f"{name} (or {name}.gz): not found in {looked}")
 
 
+def find_all(params: Params) -> list[Path]:
+    """The four files, which may hold anything; refuses where one is missing."""
+    return [
+        _find(params, f"{part}-{what}-ubyte") for part in ("train", "t10k") for what in ("images-idx3", "labels-idx1")
+    ]
+
+
 @functools.lru_cache(maxsize=2)
 def _pair(images: Path, labels: Path, changed: tuple[int, int]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     pixels, marks = read_array(images), read_array(labels)

@@ -21,13 +21,13 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator
 from scipy import stats
 
+from simlab.core.errors import SimlabError
 from simlab.core.params import Params as Base
-from simlab.core.params import Room, module_of
+from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
-from simlab.experiments._deep import only_deep_nets
 from simlab.kernels._kernel import Kernel
 from simlab.networks import mlp
 from simlab.record.schema import Output
@@ -46,7 +46,12 @@ class Params(Base):
     network: Annotated[mlp.Params, Room("networks")]
     kernel: Annotated[Kernel, Room("kernels")] = Field(description="covariance of the limit")
 
-    _deep_nets = model_validator(mode="before")(only_deep_nets)
+    @field_validator("kernel")
+    @classmethod
+    def _a_covariance(cls, value: Kernel) -> Kernel:
+        if kind_of(value) == "ntk":
+            raise ValueError("kernel.kind = 'ntk': a tangent kernel is not the covariance of a net (use nngp)")
+        return value
 
 
 EXAMPLES = (
@@ -102,6 +107,9 @@ def advance(params: Params, work: tuple[Floats, Floats], state: State) -> dict[s
 def _summary(K: Floats, values: Floats, squares: Floats) -> dict[str, NDArray[Any]]:
     """Of values (draws, outputs, points) and mean squares of H Hᵀ − K (draws,)."""
     draws, _, points = values.shape
+    if not np.all(np.diagonal(K) > 0.0) or not np.all(np.any(values != 0.0, axis=(0, 1))):
+        point = int(np.argmin(np.diagonal(K)))
+        raise SimlabError(f"input {point} has the variance {K[point, point]:g}: the law of 0 is not compared")
     error = np.sqrt(np.mean(squares))
     products = np.einsum("roi,roj->rij", values, values) / values.shape[1]
     apart = products.mean(axis=0) - K

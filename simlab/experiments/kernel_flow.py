@@ -23,7 +23,6 @@ from simlab.core.params import Params as Base
 from simlab.core.params import Room, module_of
 from simlab.core.rng import Streams
 from simlab.data._draw import draw
-from simlab.experiments._deep import only_deep_nets
 from simlab.kernels._kernel import Kernel
 from simlab.machines._dense import solve
 from simlab.machines.kernel_flow import KernelFlow
@@ -42,7 +41,7 @@ class Params(Base):
     first_time: float = Field(1e-2, gt=0, description="the first time after 0")
     last_time: float = Field(1e4, gt=0, description="the last time")
     method: Literal["Radau", "DOP853", "RK45"] = Field("Radau", description="how to integrate")
-    rtol: float = Field(1e-9, gt=0, lt=1, description="relative tolerance of the integration")
+    rtol: float = Field(1e-9, ge=1e-13, lt=1, description="relative tolerance of the integration")
     data: Annotated[Base, Room("data")]
     target: Annotated[Base, Room("targets")]
     kernel: Annotated[Kernel, Room("kernels")]
@@ -52,9 +51,9 @@ class Params(Base):
     def _times_in_order(self) -> Params:
         if self.first_time >= self.last_time:
             raise ValueError(f"first_time = {self.first_time}: must be below last_time = {self.last_time}")
+        if self.network is not None and self.network.outputs != 1:
+            raise ValueError(f"network.outputs = {self.network.outputs}: f_0 has 1")
         return self
-
-    _deep_nets = model_validator(mode="before")(only_deep_nets)
 
 
 EXAMPLES = (

@@ -58,7 +58,7 @@ class Params(Base):
     def _positive(cls, ridges: tuple[float, ...]) -> tuple[float, ...]:
         for ridge in ridges:
             if not ridge > 0:
-                raise ValueError(f"{ridge}: must be positive")
+                raise ValueError(f"each must be positive, not {ridge}")
         if len(set(ridges)) < len(ridges):
             raise ValueError("must differ from each other")
         return ridges

@@ -23,7 +23,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.core.params import Room
+from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
 from simlab.experiments._sphere import is_profile
 from simlab.kernels._kernel import Kernel
@@ -60,11 +60,13 @@ class Params(Base):
     def _complete(self) -> Params:
         needs, other = ("kernel", "activation") if self.learner == "krr" else ("activation", "kernel")
         if getattr(self, needs) is None:
-            raise ValueError(f"learner = {self.learner!r} needs a [{needs}]")
+            raise ValueError(f"learner = {self.learner!r} needs the table [{needs}]")
         if getattr(self, other) is not None:
-            raise ValueError(f"learner = {self.learner!r} has no [{other}]")
+            raise ValueError(f"learner = {self.learner!r} has no table [{other}]")
         if self.learner != "krr" and (self.ridge or self.noise):
             raise ValueError(f"learner = {self.learner!r} has infinitely many samples: no ridge and no noise")
+        if self.learner == "nt" and self.activation is not None and module_of(self.activation).jumps(self.activation):
+            raise ValueError(f"activation = {kind_of(self.activation)!r}: it jumps and has no tangent features; use rf")
         if self.learner == "krr" and self.bias:
             raise ValueError("bias belongs to rf and nt; a kernel has bias_std")
         if len(set(self.degrees)) < len(self.degrees):

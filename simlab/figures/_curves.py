@@ -45,7 +45,7 @@ def label(at: Mapping[str, Any]) -> str:
 def learning_curve(axis: Axes, results: Results, at: Where, colour: Any, text: str, mark: str = "o") -> None:
     """Measured errors with their standard errors, the theory as a line."""
     n = results["experiment.samples"]
-    mean, spread = averaged(results, "error", at)
+    mean, spread = averaged(results, "test_error", at)
     theory, _ = averaged(results, "theory", at)
     axis.errorbar(n, mean, spread, fmt=mark, ms=4, capsize=2, lw=1, color=colour, label=text)
     axis.plot(n, theory, "-", lw=1.1, color=colour)

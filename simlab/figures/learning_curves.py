@@ -28,7 +28,7 @@ class Params(Base):
 
 
 def check(params: Params, outputs: Mapping[str, Output]) -> None:
-    for name in ("error", "theory", "rate"):
+    for name in ("test_error", "theory", "rate"):
         if name not in outputs:
             raise BadInput(f"figure: this run does not record {name}, which learning_curves draws")
 
@@ -36,7 +36,7 @@ def check(params: Params, outputs: Mapping[str, Output]) -> None:
 def draw(params: Params, results: Results) -> Figure:
     if SAMPLES not in results:
         raise BadInput(f"figure: learning_curves draws against {SAMPLES}, which this run does not sweep")
-    others = list(combinations(results, "error", ("seed", results.dims[SAMPLES][0])))
+    others = list(combinations(results, "test_error", ("seed", results.dims[SAMPLES][0])))
     first = next(iter(others[0]), None) if len(others[0]) > 1 else None
     values = list(dict.fromkeys(at[first] for at in others)) if first else [None]
     figure, axes = panels(len(values))
@@ -58,7 +58,7 @@ def draw(params: Params, results: Results) -> Figure:
 
 def _guide(axis: Axes, results: Results, at: dict[str, Any]) -> None:
     """n^{−rate} below the first curve, where a rate is predicted."""
-    n, mean = results[SAMPLES].astype(np.float64), averaged(results, "error", at)[0]
+    n, mean = results[SAMPLES].astype(np.float64), averaged(results, "test_error", at)[0]
     rate = float(np.atleast_1d(averaged(results, "rate", at)[0])[0])
     if np.isfinite(rate) and n.size > 1:
         axis.plot(
@@ -68,6 +68,6 @@ def _guide(axis: Axes, results: Results, at: dict[str, Any]) -> None:
 
 def _slope(results: Results, at: dict[str, Any]) -> str:
     """The measured power of n, in words."""
-    n, mean = results[SAMPLES].astype(np.float64), averaged(results, "error", at)[0]
+    n, mean = results[SAMPLES].astype(np.float64), averaged(results, "test_error", at)[0]
     slope = np.polyfit(np.log(n), np.log(mean), 1)[0] if n.size > 1 and np.all(mean > 0) else np.nan
     return f"n^({slope:.2f})".replace("-", "−") if np.isfinite(slope) else "no slope"

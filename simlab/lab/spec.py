@@ -118,7 +118,8 @@ def override(tables: Tables, settings: Iterable[str]) -> Tables:
         key, equals, text = setting.partition("=")
         key = key.strip().replace('"', "")
         table, _, rest = key.partition(".")
-        if not (equals and table and rest):
+        whole = key == table and table in {*tables, "figure"} - {"experiment", "sweep"}  # activation=step
+        if not (equals and table and (rest or whole)):
             raise BadInput(f"--set {setting!r}: must be key=value with a dotted key, such as network.width=100")
         try:
             value = parse_toml(f"value = {text}")["value"]
@@ -136,11 +137,12 @@ def override(tables: Tables, settings: Iterable[str]) -> Tables:
 def _assign(tables: Tables, parts: list[str], value: Any, what: str) -> None:
     here = tables
     for part in parts[:-1]:
-        here = here.setdefault(part, {})
-        if isinstance(here, str):
-            raise BadInput(f"{what}: {part} = {here!r} is a name; write it as a table with kind to set its fields")
-        if not isinstance(here, dict):
-            raise BadInput(f"{what}: {part} = {here!r} is not a table")
+        inner = here.setdefault(part, {})
+        if isinstance(inner, str):  # a bare name is a table with nothing but kind
+            inner = here[part] = {"kind": inner}
+        if not isinstance(inner, dict):
+            raise BadInput(f"{what}: {part} = {inner!r} is not a table")
+        here = inner
     here[parts[-1]] = value
 
 

@@ -5,7 +5,7 @@
     [sweep]
     "network.width" = [50, 100, 200]               # an axis: a dotted key of the spec and its values
     "flow.alpha" = { logspace = [0, 3, 13] }       # 10^0 … 10^3 in 13 values; also linspace, geomspace, range
-    network = [{ kind = … }, { kind = … }]         # an axis of whole tables; its coordinate is their JSON form
+    network = [{ kind = … }, { kind = … }]         # an axis of whole tables (its coordinate: their JSON) or names
     seeds = 10                                     # ten repetitions, the dimension "seed"
     zip = [["flow.step", "flow.alpha"]]            # these axes advance together: one dimension, several coordinates
     independent = ["network.width"]                # this axis's value is mixed into the random streams
@@ -162,7 +162,8 @@ def flat(table: dict[str, Any], at: str = "") -> dict[str, Any]:
 
 
 def _values(key: str, given: Any) -> list[Any]:
-    whole = isinstance(given, list) and all(isinstance(value, dict) for value in given) and key != "experiment"
+    parts = isinstance(given, list) and all(isinstance(value, dict | str) for value in given)
+    whole = parts and key != "experiment"
     if "." not in key and not whole:
         raise BadInput(
             f"sweep.{key} = {given!r}: unknown; an axis is a dotted key such as network.width"

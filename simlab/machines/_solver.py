@@ -76,6 +76,8 @@ def solve_path(
     operator: Operator = _stored(K) if isinstance(K, np.ndarray | list) else K
     labels = _labels(Y, operator.size)
     chosen = np.array([_dense.checked_ridge(ridge) for ridge in ridges], dtype=np.float64)
+    if chosen.size == 0:
+        raise BadInput("ridges = []: name at least one")
     if tolerance is not None and not 0.0 < tolerance < 1.0:
         raise BadInput(f"tolerance = {tolerance}: must lie between 0 and 1")
     if isinstance(operator, Stored) and operator.size <= SMALL:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 SEGMENT_SCHEMA = 1
 RESULTS_SCHEMA = 1
 RECORD = "record"
+RESERVED = ("length", "status", "error", "seed", "entry")
+"""Names that results.h5 uses itself: no output may have them."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ class Params(Base):
         module = module_of(value)
         if not (hasattr(module, "initialise") and hasattr(module, "forward")):
             raise ValueError(f"{kind_of(value)} cannot be a teacher: it has no output of its own")
+        if (outputs := getattr(value, "outputs", 1)) != 1:
+            raise ValueError(f"network.outputs = {outputs}: a teacher has 1")
         return value
 
 

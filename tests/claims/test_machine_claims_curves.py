@@ -36,7 +36,7 @@ def curves(ratio: float, slope: float) -> Made:
     own = other * (ratio * (n / 100.0) ** slope)[np.newaxis, :, np.newaxis]
     dims = ("kernel.depth", "experiment.samples", "seed")
     coords = {"kernel.depth": depths, "experiment.samples": n, "seed": [0, 1, 2]}
-    return Made(coords, {"error": (dims, own), "reference_error": (dims, other)})
+    return Made(coords, {"test_error": (dims, own), "reference_error": (dims, other)})
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def neuron(error: float, above: float = 0.25, theory: float = 1.0) -> Made:
     power = np.zeros((2, 2, 2, 5))
     power[..., :3] = [4.0, 1.0 - above, above]
     recorded = {
-        "error": (dims, np.full((2, 2, 2), error)),
+        "test_error": (dims, np.full((2, 2, 2), error)),
         "theory": (dims, np.full((2, 2, 2), error * theory)),
         "power_total": (dims, np.full((2, 2, 2), 5.0)),
         "power_by_degree": ((*dims, "degree"), power),

@@ -11,6 +11,7 @@ import pytest
 from simlab.core import lookup
 from simlab.core.errors import BadInput
 from simlab.lab.spec import Spec, resolve
+from simlab.record.schema import RESERVED
 from simlab.record.segments import Checkpoint, Segment
 from simlab.record.writer import Writer
 from tests.conftest import small_tables
@@ -53,6 +54,7 @@ def test_records_what_it_declares(kind: str, tables: dict[str, Any]) -> None:
     spec = example(tables)
     columns, outputs = compute(spec), spec.experiment.outputs(spec.params(0))
     assert set(columns) == set(outputs)
+    assert not set(RESERVED) & set(outputs)
     trajectories = {name for name, output in outputs.items() if output.is_trajectory}
     assert not trajectories or {"step", "time"} <= trajectories
     assert len({len(columns[name]) for name in trajectories}) <= 1

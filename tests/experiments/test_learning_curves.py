@@ -60,9 +60,9 @@ def test_the_ridge_is_chosen_on_validation_data_and_the_reference_fits_the_same(
     (row,) = points(given)
     best = int(np.argmin(row["validation_error"]))
     assert row["ridge_chosen"] == [1e-3, 1.0, 1e3][best]
-    assert row["error"] == row["error_by_ridge"][best]
+    assert row["test_error"] == row["error_by_ridge"][best]
     assert row["theory"] == row["theory_by_ridge"][best]
-    assert row["reference_error"] == row["error"], "the same kernel, the same data"
+    assert row["reference_error"] == row["test_error"], "the same kernel, the same data"
     assert np.all(np.diff(row["train_residual"]) > 0)
     assert row["power_total"] == pytest.approx(sum(k**-2.0 for k in range(1, 16)))
     assert row["rate"] == pytest.approx(1 / (1 + 4), abs=0.05), "β = 1/2, d − 1 = 4, with noise 2β/(2β + 4)"
@@ -81,7 +81,7 @@ def test_where_there_is_no_theory_its_numbers_are_nan(changes: dict[str, Any]) -
     given = {name: {"kind": t["kind"], **changes.get(name, {})} if name in changes else t for name, t in given.items()}
     given["data"] = {"dim": 5} | given["data"]
     (row,) = points(given)
-    assert np.isfinite(row["error"])
+    assert np.isfinite(row["test_error"])
     assert np.isnan(row["theory"])
     assert np.isnan(row["theory_by_ridge"]).all()
     assert np.isnan(row["rate"])

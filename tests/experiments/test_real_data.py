@@ -66,7 +66,7 @@ def test_the_ridge_is_the_best_on_validation_whatever_the_test_says(tables: dict
     [
         ({"train": 200}, "experiment.train = 200, experiment.validation = 80: together more than the 220"),
         ({"test": 91}, "experiment.test = 91: more than the 90 test images"),
-        ({"ridges": [1e-3, 0.0]}, "experiment.ridges = .*: 0.0: must be positive"),
+        ({"ridges": [1e-3, 0.0]}, "experiment.ridges = .*each must be positive, not 0.0"),
         ({"ridges": []}, "experiment.ridges"),
     ],
 )

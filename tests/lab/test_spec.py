@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import tomllib
+from copy import deepcopy
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simlab import activations
+from simlab.core import lookup
 from simlab.core.errors import BadInput
 from simlab.lab.spec import differences, override, resolve
 from tests.conftest import small_tables
@@ -177,3 +180,40 @@ def test_any_table_is_either_a_spec_or_bad_input(given_tables: dict[str, Any]) -
     """No other exception, whatever is thrown at it."""
     with contextlib.suppress(BadInput):
         resolve(small_tables() | given_tables)
+
+
+def test_a_named_part_can_be_set_whole_or_by_field() -> None:
+    tables = {"experiment": {"kind": "staircase"}, "activation": "relu"}
+    assert override(tables, ["activation=step"])["activation"] == "step"
+    assert override(tables, ["activation.slope=0.2"])["activation"] == {"kind": "relu", "slope": 0.2}
+    assert override(tables, ['figure={kind="staircases"}'])["figure"] == {"kind": "staircases"}
+
+
+def test_an_axis_may_list_names() -> None:
+    tables = {
+        "experiment": {"kind": "staircase", "learner": "rf", "dim": 5, "size": 3},
+        "sweep": {"activation": ["relu", "tanh"]},
+    }
+    spec = resolve(tables)
+    assert [repr(spec.params(i).activation) for i in range(2)] == [  # type: ignore[attr-defined]
+        repr(activations.get(name)) for name in ("relu", "tanh")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tables", "says"),
+    [
+        (
+            {"data": {"kind": "uniform_sphere", "dim": 3}},
+            r"data\.kind = 'uniform_sphere': not of use here \(allowed: images",
+        ),
+        ({"experiment": {"ridges": []}}, r"experiment\.ridges = \[\]: must name at least 1"),
+        ({"experiment": {"ridges": [1e-3, 0.0]}}, r"experiment\.ridges = .* each must be positive, not 0\.0"),
+    ],
+)
+def test_a_part_that_does_not_fit_is_named(tables: dict[str, Any], says: str) -> None:
+    good = deepcopy(lookup.examples("experiments", "real_data")[0])
+    for name, fields in tables.items():
+        good[name] = {**(good[name] if name == "experiment" else {}), **fields}
+    with pytest.raises(BadInput, match=says):
+        resolve(good)
