@@ -61,7 +61,8 @@ def reproduce(
         claim = lookup.get("claims", name, "claim")
         home = out / size / name
         if why := missing_data(claim):
-            nothing = Judgement(None, f"not run: {why}", {})
+            kept = "; the verdict measured earlier is kept" if _is_measured(home / "verdict.json") else ""
+            nothing = Judgement(None, f"not run: {why}{kept}", {})
             row = _write_verdict(home, name, claim, {"measured": nothing, "control": nothing})
         else:
             row = _measure(home, name, claim, size, workers, overwrite, progress, say)

@@ -79,7 +79,9 @@ def show(what: str, as_json: bool) -> None:
         _show_results(Path(what), as_json)
     else:
         known = [kind for kinds in _kinds().values() for kind in kinds]
-        raise BadInput(f"{what!r}: no such kind, claim or results{nearest(what, known)}")
+        if what in _kinds():
+            raise BadInput(f"{what!r} is a room: `simlab list {what}` lists its kinds")
+        raise BadInput(f"{what!r}: no such kind, claim or results{nearest(what, known, 0.7)}")
 
 
 def _show_kind(module: Any, example: dict[str, Any], as_json: bool) -> None:
@@ -115,6 +117,17 @@ def _limit(mark: Any) -> str:
 
 
 def _type_name(annotation: Any) -> str:
+    """``float``, ``list of float [≥ 0]``"""
+    from typing import Annotated, get_args, get_origin
+
+    if get_origin(annotation) is tuple:
+        inside = get_args(annotation)[0]
+        limits = []
+        if get_origin(inside) is Annotated:
+            inside, *marks = get_args(inside)
+            each = [one for mark in marks for one in getattr(mark, "metadata", [mark])]
+            limits = [text for mark in each if (text := _limit(mark))]
+        return f"list of {_type_name(inside)}" + (f" [{', '.join(limits)}]" if limits else "")
     return annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")
 
 
@@ -135,7 +148,8 @@ def _show_claim(module: Any, as_json: bool) -> None:
         return
     click.echo(inspect.getdoc(module))
     for key in keys:
-        click.echo(f"\n{key.lower()}: {getattr(module, key)}")
+        value = getattr(module, key)
+        click.echo(f"\n{key.lower()}: {', '.join(value) if isinstance(value, tuple) else value}")
 
 
 def _show_results(path: Path, as_json: bool) -> None:
