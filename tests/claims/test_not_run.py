@@ -72,7 +72,8 @@ def test_without_its_data_a_claim_is_not_run_and_with_them_it_is(data: Path, tmp
     assert measured["numbers"] == {"a": 1}
 
     data.rmdir()  # the row says what happened this time; what was measured stays
-    assert reproduce(["needy"], "quick", out, overwrite=True) == [absent]
+    kept = absent | {"measured": f"{absent['measured']}; the verdict measured earlier is kept"}
+    assert reproduce(["needy"], "quick", out, overwrite=True) == [kept]
     assert json.loads(ledger.read_text()) == [given]
     assert json.loads(verdict.read_text()) == measured
     assert (out / "quick" / "needy" / "measured" / "results.h5").exists()
