@@ -117,5 +117,6 @@ def figure(results: Results, control: Results) -> Figure:
     log_axes(right, results["experiment.samples"])
     right.set(yscale="linear", ylabel="error / Laplace's error")
     right.set_title("error over Laplace's", fontsize=10)
-    right.legend(frameon=False, fontsize=7)
+    right.set_ylim(top=1.3 * right.get_ylim()[1])
+    right.legend(frameon=False, fontsize=7, ncols=2, loc="upper left")
     return fig

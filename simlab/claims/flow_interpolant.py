@@ -91,8 +91,8 @@ def figure(results: Results, control: Results) -> Figure:
     left.axhspan(1e-34, ROUNDING, color="0.9", lw=0, zorder=0, label="rounding (no dots drawn)")
     left.set(xlabel="time", ylabel="training loss", ylim=(1e-34, 1e2))
     left.set_title("lines: closed form, dots: integrated", fontsize=10)
-    middle.set(xlabel="time", ylabel=r"rms of $f_t - f_\infty$ on test inputs")
-    middle.set_title(r"distance to the limit $f_\infty$ = $K(\cdot,X)K^{-1}y$; control: least squares", fontsize=10)
+    middle.set(xlabel="time", ylabel=r"distance to the limit, rms of $f_t - f_\infty$")
+    middle.set_title(r"test inputs; $f_\infty = K(\cdot,X)K^{-1}y$, control: least squares", fontsize=10)
     right.set(xlabel="time", ylabel="largest difference")
     right.set_title("closed form − integrated", fontsize=10)
     for axis in (left, middle, right):

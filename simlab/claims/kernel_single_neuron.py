@@ -115,5 +115,5 @@ def figure(results: Results, control: Results) -> Figure:
         axis.set_title(title, fontsize=10)
         axis.set_xticks(np.array(dims), [str(d) for d in dims])
         axis.set_xticks([], minor=True)
-    axes[0].legend(frameon=False, fontsize=8, title="lines: theory", title_fontsize=8)
+    axes[0].legend(frameon=False, fontsize=8, title="solid lines: theory", title_fontsize=8)
     return fig

@@ -78,18 +78,13 @@ def stairs(axis: Axes, results: Results, at: Where, what: str) -> None:
         some = some[np.argsort(x[some])]
         for i, (degree, shade) in enumerate(zip(degrees, colours(len(degrees)), strict=True)):
             text = f"degree {degree}" + (f", d = {int(value)}" if np.unique(dims).size > 1 else "")
-            above = len(degrees) - 1 - i
-            look = {"ms": 4 + 2.5 * above, "mfc": "none" if above else shade, "mew": 1.3, "color": shade}
+            below = 1 - i / max(1, len(degrees) - 1)
+            look: Where = {"ms": 4 + 5 * below, "mfc": "none" if below else shade, "mew": 1.3, "color": shade}
             axis.errorbar(x[some], share[some, i], spread[some, i], fmt=mark, capsize=2, label=text, **look)
             known = bool(np.isfinite(predicted[some, i]).all())
             theory |= known
-            axis.plot(
-                x[some],
-                (predicted if known else share)[some, i],
-                "--" if known else "-",
-                lw=1 + 0.7 * above,
-                color=shade,
-            )
+            drawn, style = (predicted, "--") if known else (share, "-")
+            axis.plot(x[some], drawn[some, i], style, lw=1 + below, color=shade)
     if theory:
         axis.plot([], [], "--", lw=1, color="0.4", label="dashed: theory")
     for step in range(int(np.floor(x.min())), int(np.ceil(x.max())) + 1):

@@ -41,12 +41,12 @@ def draw(params: Params, results: Results) -> Figure:
     values = [results[dim] for dim in dims]
     shades = colours(len(values[0]) if values else 1)
     for axis, name in zip(axes, params.y, strict=True):
-        first_x = np.inf
+        first_x = float("inf")
         for index in itertools.product(*(range(len(v)) for v in values)):
             where = {dim: v[i] for dim, v, i in zip(dims, values, index, strict=True)}
             y = results.select(name, where)
             x = np.arange(len(y)) if params.x == RECORD else results.select(params.x, where)
-            first_x = min(first_x, np.min(x, where=x > 0, initial=np.inf))
+            first_x = min([first_x, *x[x > 0][:1].tolist()])
             if params.log_y:
                 y = np.where(y > 0, y, np.nan)
             first = index[0] if index else 0
