@@ -48,8 +48,11 @@ def figure(results: Results, control: Results, what: str, title: str, control_ti
         stairs(axis, source, at, what)
         axis.axhspan(-0.05, LEARNED, color="C0", alpha=0.07, lw=0)
         axis.axhspan(UNLEARNED, 1.25, color="C3", alpha=0.07, lw=0)
+        small: dict[str, Any] = {"transform": axis.transAxes, "fontsize": 7.5, "color": "0.35"}
+        axis.text(0.02, 0.02, f"to be learned: ≤ {LEARNED}", va="bottom", **small)
+        axis.text(0.02, 0.98, f"to be left: ≥ {UNLEARNED}", va="top", **small)
         axis.set_title(f"control: {control_title}" if source is control else text, fontsize=10)
-    axes[0].legend(frameon=False, fontsize=7)
+    axes[0].legend(frameon=False, fontsize=7, loc="upper right")
     return fig
 
 

@@ -113,10 +113,12 @@ def figure(results: Results, control: Results) -> Figure:
                 averaged(source, key, {"kernel.depth": depth})[0] for key in ("test_error", "reference_error")
             )
             right.plot(
-                source["experiment.samples"], own / other, mark + "-", color=shade, ms=5, label=f"{name}, {depth}"
+                source["experiment.samples"], own / other, mark + "-", color=shade, ms=5, label=f"{name}, depth {depth}"
             )
-    right.axhspan(1 - ERROR_TOLERANCE, 1 + ERROR_TOLERANCE, color="C0", alpha=0.1, lw=0)
+    right.axhspan(1 - ERROR_TOLERANCE, 1 + ERROR_TOLERANCE, color="C0", alpha=0.15, lw=0, label="±10 %")
     log_axes(right, results["experiment.samples"])
-    right.set(yscale="linear", ylabel="error / Laplace's error", title="at every depth")
-    right.legend(frameon=False, fontsize=7)
+    right.set(yscale="linear", ylabel="error / Laplace's error")
+    right.set_title("error over Laplace's", fontsize=10)
+    right.set_ylim(top=1.3 * right.get_ylim()[1])
+    right.legend(frameon=False, fontsize=7, ncols=2, loc="upper left")
     return fig

@@ -107,10 +107,13 @@ def figure(results: Results, control: Results) -> Figure:
             errors, spread = [row["error"] for row in some], [row["spread"] for row in some]
             axis.errorbar(dims, errors, spread, fmt="o", ms=4, capsize=2, color=shade, label=f"depth {depth}")
             axis.plot(dims, [row["theory"] for row in some], "-", lw=1, color=shade)
-        axis.plot(dims, [row["above"] for row in some], "k--", lw=1, label="degrees above ℓ")
+        axis.plot(dims, [row["above"] for row in some], "k--", lw=1, label="power in degrees above ℓ = 1")
         axis.axhspan(0, LEAST, color="C3", alpha=0.07, lw=0)
-        axis.set(xscale="log", xlabel="dimension d, n = d^1.5", ylabel="error / variance", ylim=(0, 0.6), title=title)
+        words = f"learned: error below {LEAST} of the variance"
+        axis.text(0.02, LEAST - 0.005, words, transform=axis.get_yaxis_transform(), va="top", fontsize=8, color="0.35")
+        axis.set(xscale="log", xlabel="dimension d,  $n = d^{1.5}$", ylabel="error / variance", ylim=(0, 0.6))
+        axis.set_title(title, fontsize=10)
         axis.set_xticks(np.array(dims), [str(d) for d in dims])
         axis.set_xticks([], minor=True)
-    axes[0].legend(frameon=False, fontsize=8, title="lines: theory", title_fontsize=8)
+    axes[0].legend(frameon=False, fontsize=8, title="solid lines: theory", title_fontsize=8)
     return fig

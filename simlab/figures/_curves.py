@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MultipleLocator
 from numpy.typing import NDArray
 
-from simlab.figures._style import colours
+from simlab.figures._style import colours, setting
 from simlab.record.reader import Results
 
 Floats = NDArray[np.float64]
@@ -63,7 +63,8 @@ def log_axes(axis: Axes, n: NDArray[Any]) -> None:
 def stairs(axis: Axes, results: Results, at: Where, what: str) -> None:
     """The share of every degree that is not learned against log(size)/log d; dashed what is predicted.
 
-    Points of different dimensions, where the sweep has several, have different marks.
+    Points of different dimensions, where the sweep has several, have different marks; low degrees have larger, hollow
+    ones, which show around those of a higher degree at the same place.
     """
     degrees = results["degree"].tolist()
     x = averaged(results, "exponent", at)[0]
@@ -71,17 +72,24 @@ def stairs(axis: Axes, results: Results, at: Where, what: str) -> None:
     predicted = averaged(results, "predicted", at)[0]
     dims = results["experiment.dim"] if "experiment.dim" in results and x.ndim else np.zeros(x.size)
     dims = dims if dims.size == x.size else np.zeros(x.size)
+    theory = False
     for value, mark in zip(np.unique(dims), "osD^v", strict=False):
         some = np.flatnonzero(dims == value)
         some = some[np.argsort(x[some])]
         for i, (degree, shade) in enumerate(zip(degrees, colours(len(degrees)), strict=True)):
             text = f"degree {degree}" + (f", d = {int(value)}" if np.unique(dims).size > 1 else "")
-            axis.errorbar(
-                x[some], share[some, i], spread[some, i], fmt=mark, ms=4.5, capsize=2, color=shade, label=text
-            )
-            drawn = predicted[some, i] if np.isfinite(predicted[some, i]).all() else share[some, i]
-            axis.plot(x[some], drawn, "--" if np.isfinite(predicted[some, i]).all() else "-", lw=1, color=shade)
+            below = 1 - i / max(1, len(degrees) - 1)
+            look: Where = {"ms": 4 + 5 * below, "mfc": "none" if below else shade, "mew": 1.3, "color": shade}
+            axis.errorbar(x[some], share[some, i], spread[some, i], fmt=mark, capsize=2, label=text, **look)
+            known = bool(np.isfinite(predicted[some, i]).all())
+            theory |= known
+            drawn, style = (predicted, "--") if known else (share, "-")
+            axis.plot(x[some], drawn[some, i], style, lw=1 + below, color=shade)
+    if theory:
+        axis.plot([], [], "--", lw=1, color="0.4", label="dashed: theory")
     for step in range(int(np.floor(x.min())), int(np.ceil(x.max())) + 1):
         axis.axvline(step, color="0.8", lw=0.8, zorder=0)
     axis.xaxis.set_major_locator(MultipleLocator(0.5))
-    axis.set(xlabel=f"log {what} / log d", ylabel="share not learned", ylim=(-0.05, 1.25))
+    dim = at.get("experiment.dim", setting(results, "experiment", "dim"))
+    xlabel = f"log {what} / log d" + (f",  d = {dim}" if dim is not None else "")
+    axis.set(xlabel=xlabel, ylabel="share not learned", ylim=(-0.05, 1.25))

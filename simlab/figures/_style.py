@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from simlab.record.atomic import committing
+from simlab.record.reader import Results
 
 matplotlib.use("Agg", force=False)
 
@@ -49,3 +53,22 @@ def tick_at(axis: Axes, values: Any) -> None:
 def readable(name: str) -> str:
     """``train_loss`` → ``train loss``"""
     return name.replace("_", " ")
+
+
+def point_label(dims: Iterable[str], values: Iterable[object]) -> str:
+    """``ntk, depth 3``: of a kind its name alone, of a whole table, ``{"kind": "ntk", "depth": 3}``, its values."""
+    words = []
+    for dim, value in zip(dims, values, strict=True):
+        name = dim.rpartition(".")[2]
+        if isinstance(value, str) and value.startswith("{"):
+            words.append(" ".join(str(item) for item in json.loads(value).values()))
+        else:
+            words.append(str(value) if name == "kind" else f"{readable(name)} {value}")
+    return ", ".join(words)
+
+
+def setting(results: Results, table: str, key: str) -> Any:
+    """What the spec of a run says under ``[table] key``; None where it says nothing, or the sweep changes it."""
+    if f"{table}.{key}" in results:
+        return None
+    return tomllib.loads(str(results.attrs.get("spec", ""))).get(table, {}).get(key)

@@ -1,23 +1,31 @@
 """Accuracies of every point of a sweep: on the test against the last axis, and on validation against λ. [S0]
 
-Bars are standard errors over test images.
+Bars are standard errors over test images; lines of several groups are a little apart so that their bars do not hide
+each other. An axis of words or whole tables has a place for each; points that failed are left out.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.figures._style import colours, panels, readable
+from simlab.figures._style import colours, panels, point_label, readable, tick_at
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 
 NEEDED = ("test_accuracy", "test_spread", "validation_accuracy_by_ridge")
+WIDE = 20.0
+"""A numeric axis that spans more than this factor is logarithmic."""
+MANY = 16
+LEGEND_INCHES = 1.9
 
 
 class Params(Base):
@@ -35,26 +43,63 @@ def draw(params: Params, results: Results) -> Figure:
     dims = results.dims["test_accuracy"]
     groups, last = (dims[:-1], dims[-1:]) if dims else ((), ())
     lines = list(itertools.product(*(results[dim].tolist() for dim in groups)))
-    marks = itertools.cycle("os^Dv")
-    for line, mark in zip(lines, marks, strict=False):
+    across = results[last[0]] if last else np.zeros(1)
+    named = across.dtype.kind not in "iuf"
+    for number, (line, mark) in enumerate(zip(lines, itertools.cycle("os^Dv"), strict=False)):
         at = dict(zip(groups, line, strict=True))
-        name = " ".join(map(str, line))
         accuracy = np.atleast_1d(100 * results.select("test_accuracy", at))
-        across = results[last[0]] if last else np.zeros(1)
+        if not np.isfinite(accuracy).any():
+            continue
         spread = np.atleast_1d(100 * results.select("test_spread", at))
-        left.errorbar(across, accuracy, spread, fmt=f"{mark}-", lw=1.2, ms=5, capsize=2, label=name or None)
-        for i, shade in enumerate(colours(accuracy.size)):
-            inner = at | ({last[0]: results[last[0]][i]} if last else {})
-            curve = 100 * results.select("validation_accuracy_by_ridge", inner)
-            label = f"{name} {results[last[0]][i] if last else ''}".strip()
-            right.semilogx(results["lambda"], curve, f"{mark}-", lw=1, ms=3.5, color=shade, label=label or None)
+        places = _apart(across, number - (len(lines) - 1) / 2, len(lines))
+        style = mark if named else f"{mark}-"
+        label = point_label(groups, line) or None
+        left.errorbar(places, accuracy, spread, fmt=style, lw=1.2, ms=5, capsize=2, label=label)
+        for value, shade in zip(across.tolist(), colours(accuracy.size), strict=True):
+            curve = 100 * results.select("validation_accuracy_by_ridge", at | dict.fromkeys(last, value))
+            if np.isfinite(curve).any():
+                label = point_label(dims, (*line, value) if last else line) or None
+                right.semilogx(results["lambda"], curve, f"{mark}-", lw=1, ms=3.5, color=shade, label=label)
     left.set(xlabel=readable(last[0].rpartition(".")[2]) if last else "", ylabel="test accuracy, %")
-    if last and results[last[0]].dtype.kind in "i":
-        left.set_xticks(results[last[0]])
+    _ticks(left, across, last)
     right.set(xlabel="λ, of K + nλI", ylabel="validation accuracy, %")
-    for axis in (left, right):
-        if axis.get_legend_handles_labels()[1]:
-            axis.legend(frameon=False, fontsize=7)
+    if left.get_legend_handles_labels()[1]:
+        left.legend(frameon=False, fontsize=7, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+    if entries := len(right.get_legend_handles_labels()[1]):
+        columns = 1 + (entries > MANY)
+        figure.set_figwidth(figure.get_figwidth() + LEGEND_INCHES * columns)
+        right.legend(frameon=False, fontsize=7, loc="upper left", bbox_to_anchor=(1.01, 1), ncols=columns)
     if params.title:
         figure.suptitle(params.title, fontsize=11)
     return figure
+
+
+def _logarithmic(across: NDArray[Any]) -> bool:
+    return bool(across.dtype.kind in "iuf" and across.min() > 0 and across.max() > WIDE * across.min())
+
+
+def _apart(across: NDArray[Any], offset: float, lines: int) -> NDArray[np.float64]:
+    """Where the points of a line go, `offset` lines from the middle one: all lines within a fifth of the least gap."""
+    log = _logarithmic(across)
+    places = across.astype(np.float64) if across.dtype.kind in "iuf" else np.arange(across.size, dtype=np.float64)
+    places = np.log(places) if log else places
+    gaps = np.diff(np.unique(places))
+    places = places + offset / lines * (0.2 * gaps.min() if gaps.size else 0.0)
+    return np.exp(places) if log else places
+
+
+def _ticks(axis: Axes, across: NDArray[Any], last: tuple[str, ...]) -> None:
+    """A place for each word or table, whole numbers as they are, and a logarithm where numbers span much."""
+    if not last:
+        axis.set_xticks([])
+    elif across.dtype.kind not in "iuf":
+        words = [point_label(("kind",), (value,)) for value in across.tolist()]
+        long = sum(map(len, words)) > 40
+        axis.set_xticks(range(len(words)), words, rotation=25 if long else 0, ha="right" if long else "center")
+        axis.set_xlim(-0.5, len(words) - 0.5)
+    elif _logarithmic(across):
+        axis.set_xscale("log")
+        if across.size <= 8:
+            tick_at(axis, across)
+    elif across.dtype.kind in "iu":
+        axis.set_xticks(across)

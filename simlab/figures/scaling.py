@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,7 +12,7 @@ from pydantic import Field
 from simlab.core.errors import BadInput, nearest, one_of
 from simlab.core.params import Params as Base
 from simlab.figures._powers import legend_below, power_line, reference_line
-from simlab.figures._style import colours, panels, readable, tick_at
+from simlab.figures._style import colours, panels, point_label, readable, tick_at
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 
@@ -51,7 +50,7 @@ def draw(params: Params, results: Results) -> Figure:
         for point, shade in zip(points, colours(len(points)), strict=True):
             values = results.select(name, dict(zip(lines, point, strict=True)))
             # What is left are the axis and the seeds, in the order of the sweep, where the seeds are last.
-            power_line(axis, x, values, shade, _label(lines, point))
+            power_line(axis, x, values, shade, point_label(lines, point))
             tops.append(np.nanmax(values))
         if params.reference is not None:
             reference_line(axis, x, 1.3 * float(np.max(tops)), params.reference)
@@ -62,14 +61,3 @@ def draw(params: Params, results: Results) -> Figure:
     if params.title:
         figure.suptitle(params.title, fontsize=11)
     return figure
-
-
-def _label(dims: list[str], values: tuple[object, ...]) -> str:
-    """``depth 3, fourier_features gaussian``: of a whole table its values."""
-    words = []
-    for dim, value in zip(dims, values, strict=True):
-        if isinstance(value, str) and value.startswith("{"):
-            words.append(" ".join(str(item) for item in json.loads(value).values()))
-        else:
-            words.append(f"{dim.rpartition('.')[2]} {value}")
-    return ", ".join(words)

@@ -41,17 +41,20 @@ def draw(params: Params, results: Results) -> Figure:
     values = [results[dim] for dim in dims]
     shades = colours(len(values[0]) if values else 1)
     for axis, name in zip(axes, params.y, strict=True):
+        first_x = float("inf")
         for index in itertools.product(*(range(len(v)) for v in values)):
             where = {dim: v[i] for dim, v, i in zip(dims, values, index, strict=True)}
             y = results.select(name, where)
             x = np.arange(len(y)) if params.x == RECORD else results.select(params.x, where)
+            first_x = min([first_x, *x[x > 0][:1].tolist()])
             if params.log_y:
                 y = np.where(y > 0, y, np.nan)
             first = index[0] if index else 0
             label = f"{dims[0]} = {values[0][first]}" if dims and not any(index[1:]) else None
             axis.plot(x, y, color=shades[first], lw=1.3, alpha=0.8, label=label)
         if params.log_x:
-            axis.set_xscale("symlog", linthresh=1)
+            # Linear from 0 to the first record after it.
+            axis.set_xscale("symlog", linthresh=first_x if np.isfinite(first_x) else 1)
         if params.log_y:
             axis.set_yscale("log")
         axis.set_xlabel(readable(params.x))
