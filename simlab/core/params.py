@@ -126,12 +126,13 @@ def _first_error(cls: type[Params], error: ValidationError, at: str, choices_at:
     key = ".".join(filter(None, [choices_at if loc[0] in rooms else at, *loc])) if loc else ""
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     value = "" if not loc or first["type"] == "missing" else f" = {first['input']!r}"
+    if loc and isinstance(first["input"], Params):
+        key, value = join(key, "kind"), f" = {kind_of(first['input'])!r}"
     match first["type"]:
         case "extra_forbidden":
             known = [name for name in cls.model_fields if choices_at == at or name not in rooms]
             says = f"unknown key{nearest(loc[-1], known)} (allowed: {one_of(known)})"
         case "model_type" if isinstance(first["input"], Params):
-            key, value = join(key, "kind"), f" = {kind_of(first['input'])!r}"
             says = f"not of use here (allowed: {one_of(_kinds_in(cls.model_fields[loc[0]].annotation))})"
         case "too_short":
             says = f"must name at least {first['ctx']['min_length']}"

@@ -50,7 +50,7 @@ class Params(Base):
     @classmethod
     def _a_covariance(cls, value: Kernel) -> Kernel:
         if kind_of(value) == "ntk":
-            raise ValueError("kernel.kind = 'ntk': a tangent kernel is not the covariance of a net (use nngp)")
+            raise ValueError("a tangent kernel is not the covariance of a net (use nngp)")
         return value
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
-from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 
@@ -27,7 +26,7 @@ class Params(Base):
         if not (hasattr(module, "initialise") and hasattr(module, "forward")):
             raise ValueError(f"{kind_of(value)} cannot be a teacher: it has no output of its own")
         if (outputs := getattr(value, "outputs", 1)) != 1:
-            raise ValueError(f"network.outputs = {outputs}: a teacher has 1")
+            raise ValueError(f"outputs = {outputs}: a teacher has 1")
         return value
 
 
@@ -42,9 +41,6 @@ def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats
     theta = module.initialise(params.network, dim, rng)
 
     def target(X: Floats) -> Floats:
-        values = np.asarray(module.forward(params.network, theta, X))
-        if values.ndim == 2 and values.shape[1] != 1:
-            raise BadInput(f"network has {values.shape[1]} outputs: a teacher has 1")
-        return params.scale * values.reshape(len(X))
+        return params.scale * np.asarray(module.forward(params.network, theta, X)).reshape(len(X))
 
     return target

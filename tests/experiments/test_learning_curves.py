@@ -126,9 +126,9 @@ def test_an_even_activation_never_learns_odd_degrees() -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({}, r"learner = 'krr' needs a \[kernel\]"),
-        ({"learner": "rf"}, r"learner = 'rf' needs a \[activation\]"),
-        ({"learner": "nt", "activation": "relu", "kernel": {"kind": "ntk", "depth": 2}}, r"has no \[kernel\]"),
+        ({}, r"learner = 'krr' needs the table \[kernel\]"),
+        ({"learner": "rf"}, r"learner = 'rf' needs the table \[activation\]"),
+        ({"learner": "nt", "activation": "relu", "kernel": {"kind": "ntk", "depth": 2}}, r"has no table \[kernel\]"),
         ({"learner": "rf", "activation": "relu", "noise": 0.1}, "no ridge and no noise"),
         ({"kernel": {"kind": "ntk", "depth": 2}, "bias": 1.0}, "bias belongs to rf and nt"),
         ({"kernel": {"kind": "ntk", "depth": 2}, "degrees": [1, 1]}, "each may be named once"),

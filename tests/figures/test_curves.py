@@ -69,7 +69,7 @@ def test_without_sizes_there_is_nothing_to_draw(tmp_path: Path, make: Any, kind:
 
 def test_of_another_experiment_they_are_refused() -> None:
     outputs = merged_outputs(resolve(stairs(seeds=2)))
-    with pytest.raises(BadInput, match="does not record error"):
+    with pytest.raises(BadInput, match="does not record test_error"):
         figures.choose({"kind": "learning_curves"}, outputs)
     with pytest.raises(BadInput, match="does not record unlearned"):
         figures.choose({"kind": "staircases"}, merged_outputs(resolve(curve(seeds=2))))
