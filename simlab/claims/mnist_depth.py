@@ -46,7 +46,7 @@ kind = "nngp"
 "kernel.depth" = {depths}
 """
 QUICK = _SPEC.format(
-    threads=1, train=3000, validation=500, test=7000, ridges=[1e-4, 1e-5], tolerance=1e-3, rank=300, depths=[2, 5]
+    threads=1, train=3000, validation=500, test=5000, ridges=[1e-4, 1e-5], tolerance=1e-3, rank=300, depths=[2, 5]
 )
 FULL = _SPEC.format(
     threads=2,
