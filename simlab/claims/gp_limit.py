@@ -8,15 +8,13 @@ the rest, the net stays a mixture of Gaussians.
 
 from __future__ import annotations
 
-import tomllib
-
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import fit_power, power_line, reference_line
-from simlab.figures._style import panels, tick_at
+from simlab.figures._style import panels, setting, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -107,7 +105,7 @@ def figure(results: Results, control: Results) -> Figure:
         right.plot(width, source["ks_distance"], "o-", ms=4, lw=1, color=colour, label=label)
     width = results["network.width"].astype(np.float64)
     reference_line(left, width, 1.2 * float(results["conjugate_error"].max()), CONJUGATE_RATE)
-    depth = tomllib.loads(results.attrs["spec"])["network"]["depth"]
+    depth = setting(results, "network", "depth")
     middle.plot(width, 3 * ((1 + 5 / width) ** (depth - 1) - 1), "-", lw=1, color="C0", label="exact for ReLU")
     right.plot(width, results["ks_critical"], "--", lw=1, color="0.4", label="0.1 % of Gaussian samples")
     left.set(ylabel="rms of H Hᵀ − K", title="conjugate kernel of one net")

@@ -94,11 +94,11 @@ def figure(results: Results, control: Results) -> Figure:
     kinds = results["kernel.kind"].tolist()
     for kind, shade in zip(kinds, colours(len(kinds) + 1), strict=False):
         error = 100 * (1 - results.select("test_accuracy", {"kernel.kind": kind}))
-        spread = 100 * results.select("test_spread", {"kernel.kind": kind}) if "test_spread" in results else None
+        spread = 100 * results.select("test_spread", {"kernel.kind": kind})
         look: dict[str, Any] = {"fmt": "o-", "ms": 5, "capsize": 2, "color": shade, "label": names.get(kind, kind)}
         axis.errorbar(results["kernel.depth"], error, spread, **look)
     error = 100 * (1 - np.ravel(control["test_accuracy"]))
-    spread = 100 * np.ravel(control["test_spread"]) if "test_spread" in control else None
+    spread = 100 * np.ravel(control["test_spread"])
     depths = " and ".join(map(str, control["kernel.depth"].tolist()))
     text = f"control: random features, depths {depths} (1: linear)"
     axis.errorbar(control["kernel.depth"], error, spread, fmt="x--", capsize=2, color="C3", label=text)

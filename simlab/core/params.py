@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from simlab.core import lookup
 from simlab.core.errors import BadInput, nearest, one_of
@@ -34,6 +34,8 @@ class Params(BaseModel):
 
 
 P = TypeVar("P", bound=Params)
+AsTuple = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
+"""Marks a tuple that TOML gives as a list; its entries stay strict."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,8 @@ def _first_error(cls: type[Params], error: ValidationError, at: str, choices_at:
     loc = [str(part) for part in first["loc"]]
     key = ".".join(filter(None, [choices_at if loc[0] in rooms else at, *loc])) if loc else ""
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    value = "" if not loc or first["type"] == "missing" else f" = {first['input']!r}"
+    given = list(first["input"]) if isinstance(first["input"], tuple) else first["input"]  # as TOML has it
+    value = "" if not loc or first["type"] == "missing" else f" = {given!r}"
     if loc and isinstance(first["input"], Params):
         key, value = join(key, "kind"), f" = {kind_of(first['input'])!r}"
     match first["type"]:

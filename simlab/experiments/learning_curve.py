@@ -22,11 +22,11 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from simlab.core.errors import SimlabError
+from simlab.core.params import AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
-from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
 from simlab.data._draw import draw
 from simlab.experiments._sphere import is_profile
@@ -40,7 +40,6 @@ from simlab.theory.learning_curve import learning_curve
 from simlab.theory.source_condition import Source, fit_power_decay
 
 Floats = NDArray[np.float64]
-AsTuple = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
 TAIL = 10  # degrees that a target's power must fall over to be a power law
 FEW = 8  # ridges, up to which as many factorisations are cheaper than one eigendecomposition (20 of them)
 

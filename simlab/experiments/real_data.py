@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from simlab.core.errors import BadInput
+from simlab.core.params import AsTuple, Room
 from simlab.core.params import Params as Base
-from simlab.core.params import Room
 from simlab.core.rng import Streams
 from simlab.data import images
 from simlab.kernels import Kernel, gram
@@ -44,8 +44,8 @@ class Params(Base):
     train: int = Field(ge=2, description="number n of training images, the first of the file")
     validation: int = Field(ge=1, description="number of validation images, the last of the training file")
     test: int = Field(ge=1, description="number of test images, the first of the test file")
-    ridges: tuple[float, ...] = Field(
-        (1e-2, 1e-3, 1e-4, 1e-5, 1e-6), min_length=1, description="candidates λ; K + nλI is solved", strict=False
+    ridges: Annotated[tuple[float, ...], AsTuple] = Field(
+        (1e-2, 1e-3, 1e-4, 1e-5, 1e-6), min_length=1, description="candidates λ; K + nλI is solved"
     )
     tolerance: float = Field(1e-5, gt=0, lt=1, description="relative residual of every column")
     precision: Literal["float32", "float64"] = Field("float32", description="of the stored Gram matrix")

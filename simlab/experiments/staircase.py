@@ -19,11 +19,11 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from simlab.core.errors import BadInput
+from simlab.core.params import AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
-from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
 from simlab.experiments._sphere import is_profile
 from simlab.kernels._kernel import Kernel
@@ -36,7 +36,6 @@ from simlab.theory.learning_curve import learning_curve
 from simlab.theory.neuron_span import Neurons
 
 Floats = NDArray[np.float64]
-AsTuple = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
 
 
 class Params(Base):

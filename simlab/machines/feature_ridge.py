@@ -174,8 +174,6 @@ class FeatureRidge(Estimator):
     `residual_`, `note_`, `method_` as in `FeaturePath`; `n_features_in_` and, for data frames, `feature_names_in_`.
     """
 
-    _fitted = "coef_"
-
     def __init__(self, features: Any, ridge: float = 0.0, seed: Any = 0, memory: int | None = None) -> None:
         self.features = features
         self.ridge = ridge

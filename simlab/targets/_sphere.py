@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
+from simlab.sphere.zonal import axes
 
 Floats = NDArray[np.float64]
 
@@ -23,6 +24,4 @@ def unit_vectors(count: int, dim: int, rng: np.random.Generator) -> Floats:
     """(count, d), each uniform on the sphere."""
     if dim < 2:
         raise BadInput(f"dim = {dim}: a target on the sphere needs dimension 2 or more")
-    w = rng.standard_normal((count, dim))
-    w /= np.linalg.norm(w, axis=1, keepdims=True)
-    return w
+    return axes(count, dim, rng)

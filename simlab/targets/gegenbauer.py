@@ -13,15 +13,15 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
+from simlab.core.params import AsTuple
 from simlab.core.params import Params as Base
 from simlab.sphere.legendre import legendre_sum
 from simlab.sphere.multiplicity import log_multiplicity
 from simlab.targets._sphere import cosines, unit_vectors
 
 Floats = NDArray[np.float64]
-AsTuple = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
 
 
 class Params(Base):
