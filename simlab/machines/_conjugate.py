@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 CYCLE_GAIN = 1e-4
 LEAST_GAIN = 0.5
+FARTHEST, LOST = 1e100, 1e6
+"""How far a column may go in a step, and how far its residual may rise, before it is given up for this cycle."""
 
 
 class Preconditioner(Protocol):
@@ -116,12 +118,16 @@ def advance(state: State, system: System, preconditioner: Preconditioner) -> Non
     curvature = np.einsum("ij,ij->j", state.P, Q)
     sound = np.isfinite(curvature) & (curvature > 0.0) & (state.rz > 0.0)
     length = np.divide(state.rz, curvature, out=np.zeros_like(curvature), where=sound)
+    # A singular K at ridge 0 can send a column anywhere in one step: it stops before it leaves the range of float64.
+    sound &= length * np.max(np.abs(state.P), axis=0, initial=0.0) < FARTHEST
+    length[~sound] = 0.0
     state.step[:, np.searchsorted(state.cycle, state.active)] += length * state.P
     state.R -= length * Q
     state.iterations[state.active] += 1
     sizes = _norms(state.R)
     state.told[state.active] = sizes / system.sizes[state.active]
-    going = sound & (sizes > state.goals) & (state.iterations[state.active] < system.limit)
+    lost = state.told[state.active] > LOST
+    going = sound & ~lost & (sizes > state.goals) & (state.iterations[state.active] < system.limit)
     if not np.any(going):
         turn(state, system, preconditioner)
         return

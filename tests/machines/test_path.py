@@ -175,6 +175,18 @@ def test_contradicting_labels_without_a_ridge_are_averaged(kernel: Kernel) -> No
     assert found.residuals[1] < 1e-10
 
 
+def test_zero_vectors_without_a_ridge_predict_zero_and_harm_no_other() -> None:
+    X, Y, _ = problem(ntk(3), n=400)
+    X[5:7] = 0.0  # K has two rows of zeros, and no function of this kernel is anything but 0 there
+    K = ntk(3).gram(X)
+    found = solve_path(K, Y, [0.0])
+    others = np.delete(np.arange(400), [5, 6])
+    fitted = K @ found.coefficients[0]
+    assert np.abs(fitted[others] - Y[others]).max() < 1e-4
+    assert np.all(fitted[5:7] == 0.0)
+    assert "singular" in found.note
+
+
 @pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
 def test_labels_of_any_size(size: float) -> None:
     _, Y, K = problem(ntk(3), n=100)
