@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,7 @@ from serve import Arrays, Missing, serve
 class Descent:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         try:
-            import jax
-            import jax.numpy as jnp
+            jax, jnp = importlib.import_module("jax"), importlib.import_module("jax.numpy")
         except ModuleNotFoundError as error:
             raise Missing(str(error)) from error
         jax.config.update("jax_enable_x64", True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from serve import Arrays, Missing, serve
@@ -10,7 +11,7 @@ from serve import Arrays, Missing, serve
 class Descent:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         try:
-            import torch
+            torch = importlib.import_module("torch")
         except ModuleNotFoundError as error:
             raise Missing(str(error)) from error
         torch.set_num_threads(parameters["threads"])
