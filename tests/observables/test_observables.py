@@ -6,13 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from simlab.core import lookup
 from simlab.networks import two_layer
 from simlab.observables import tangent_spectrum, weight_movement
-from simlab.observables._schedule import Spacing, schedule
 from simlab.observables._view import View
 
 rng = np.random.default_rng(0)
@@ -52,12 +49,3 @@ def test_tangent_spectrum_predicts_the_first_steps_of_a_wide_net() -> None:
     assert lam.sum() == pytest.approx(np.trace(K) / 9, rel=1e-12)
     assert np.all(np.diff(lam) >= 0)
     assert power.sum() / 2 == pytest.approx(view.half_mean_square(view.X, view.y), rel=1e-12)
-
-
-@given(st.integers(1, 10**6), st.integers(2, 300), st.sampled_from(["linear", "log"]))
-def test_schedules_start_at_0_end_at_the_last_step_and_rise(steps: int, records: int, spacing: Spacing) -> None:
-    at = schedule(steps, records, spacing)
-    assert at[0] == 0
-    assert at[-1] == steps
-    assert len(at) <= records
-    assert np.all(np.diff(at) > 0)
