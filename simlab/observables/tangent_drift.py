@@ -9,7 +9,7 @@ Frobenius norms over pairs of the training inputs, or of the first `points` of t
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ class Params(Base):
     limit: bool = Field(False, description="measure the distance to the kernel of infinite width too")
 
 
-EXAMPLES = ({}, {"inputs": "test", "points": 4, "limit": True})
+EXAMPLES: tuple[dict[str, Any], ...] = ({}, {"inputs": "test", "points": 4, "limit": True})
 
 
 def check(params: Params, setting: Setting) -> None:
