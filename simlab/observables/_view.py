@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core.params import Params, module_of
+from simlab.core import lookup
+from simlab.core.errors import one_of
+from simlab.core.params import Params, kind_of, module_of
 
 Floats = NDArray[np.float64]
+ANY_DIM = 8  # for checks that do not depend on the dimension, which stored data tell only where they are
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,13 @@ def check(observables: Iterable[Params], setting: Setting) -> None:
     for observable in observables:
         if hasattr(module_of(observable), "check"):
             module_of(observable).check(observable, setting)
+
+
+def check_able(network: Params, function: str, observable: str) -> None:
+    """Refuses a network whose kind does not define what the observable asks of it."""
+    if not hasattr(module_of(network), function):
+        able = [kind for kind in lookup.kinds("networks") if hasattr(lookup.get("networks", kind), function)]
+        raise ValueError(f"network.kind = {kind_of(network)!r}: {observable} needs its {function} ({one_of(able)})")
 
 
 def need(observables: Iterable[Params], what: str) -> bool:
