@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from simlab.activations._angles import angles, sine_minus_angle_cosine
 from simlab.core.jit import jit
-from simlab.networks._signature import gradient_signature
+from simlab.networks._signature import GRADIENT
 
 Floats = NDArray[np.float64]
 NEAR = 0.05  # radians; a product's 1e-16·√d is then at most 1e-14 of an angle
@@ -53,7 +53,7 @@ def _gap(x: Floats, y: Floats, sign: float) -> float:
     return 0.5 * total
 
 
-@jit(signatures=[gradient_signature(float64)])
+@jit(signatures=[GRADIENT(float64)])
 def gradient(
     act: Any,
     numbers_of_act: Floats,
