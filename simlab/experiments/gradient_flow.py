@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.core import lookup
+from simlab.core.blas import one_blas_thread
 from simlab.core.errors import one_of
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
 from simlab.data._draw import draw
 from simlab.flows import gradient_descent
+from simlab.networks._bound import Bound
 from simlab.observables import test_loss, train_loss, weight_movement
 from simlab.observables._schedule import Spacing, schedule
 from simlab.observables._view import View
@@ -45,8 +47,8 @@ class Params(Base):
 
     @model_validator(mode="after")
     def _can_be_trained(self) -> Params:
-        if not hasattr(module_of(self.network), "gradient"):
-            able = [kind for kind in lookup.kinds("networks") if hasattr(lookup.get("networks", kind), "gradient")]
+        if not hasattr(module_of(self.network), "loops"):
+            able = [kind for kind in lookup.kinds("networks") if hasattr(lookup.get("networks", kind), "loops")]
             raise ValueError(
                 f"network.kind = {kind_of(self.network)!r}: it has no gradient to descend along "
                 f"(allowed: {one_of(able)})"
@@ -83,12 +85,10 @@ class Work:
     X_test: NDArray[np.float64]
     y_test: NDArray[np.float64]
     theta0: NDArray[np.float64]
-    sizes: NDArray[np.int64]
-    scale: float
+    bound: Bound
     step: float
     schedule: NDArray[np.int64]
     grad: NDArray[np.float64]
-    scratch: NDArray[np.float64]
     repeated: list[Base]
     pace: float = 1e3
 
@@ -122,12 +122,10 @@ def prepare(params: Params, streams: Streams) -> Work:
         X_test=X_test,
         y_test=target(X_test),
         theta0=theta0,
-        sizes=network.sizes(params.network, dim),
-        scale=flow.alpha * network.output_scale(params.network),
+        bound=Bound(params.network, dim),
         step=step,
         schedule=schedule(flow.steps, params.records, params.spacing),
-        grad=np.empty_like(theta0),
-        scratch=np.empty(network.scratch_size(params.network, dim, params.samples)),
+        grad=np.zeros_like(theta0),
         repeated=[o for o in params.observables if any(out.is_trajectory for out in module_of(o).outputs(o).values())],
     )
 
@@ -158,18 +156,24 @@ def _descend(params: Params, work: Work, state: State) -> None:
     left = int(work.schedule[state["recorded"]]) - state["step"]
     steps = max(1, min(left, int(work.pace * STRETCH_SECONDS)))
     began = time.monotonic()
-    done, state["diverged"] = gradient_descent.descend(
-        module_of(params.network).gradient,
-        state["theta"],
-        work.X,
-        work.y,
-        work.sizes,
-        work.scale,
-        work.step / params.flow.alpha**2,
-        steps,
-        work.grad,
-        work.scratch,
-    )
+    bound = work.bound
+    with one_blas_thread():
+        done, state["diverged"] = gradient_descent.descend[bound.dtype](
+            bound.loops.gradient[bound.dtype],
+            *bound.activation,
+            state["theta"],
+            work.X,
+            work.y[:, np.newaxis],
+            params.flow.alpha,
+            bound.sizes,
+            bound.numbers,
+            work.grad,
+            bound.scratch(len(work.X)),
+            work.step / params.flow.alpha**2,
+            bound.trained.start,
+            bound.trained.stop,
+            steps,
+        )
     state["step"] += done
     work.pace = max(1.0, done / max(time.monotonic() - began, 1e-7))
 
@@ -214,7 +218,8 @@ def progress(params: Params, state: State) -> tuple[int, int]:
 
 
 def cost(params: Params) -> tuple[float, float]:
-    """Two products with W and one with the residual a step: about 6 n m d flops; 8 bytes a recorded number."""
-    m, d = module_of(params.network).sizes(params.network, module_of(params.data).dimension(params.data))
+    """Two products with the weights a step: about 6 flops a weight and sample; 8 bytes a recorded number."""
+    dim = module_of(params.data).dimension(params.data)
+    weights = module_of(params.network).loops(params.network, dim).size
     trajectories = sum(output.is_trajectory for output in outputs(params).values())
-    return 6.0 * params.flow.steps * params.samples * m * (d + 1), 8.0 * params.records * trajectories
+    return 6.0 * params.flow.steps * params.samples * weights, 8.0 * params.records * trajectories

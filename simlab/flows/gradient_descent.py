@@ -10,15 +10,15 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numba import boolean, float64, int64, types
+from numba import boolean, int64, types
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.core.jit import jit
+from simlab.core.jit import per_real
 from simlab.core.params import Params as Base
 from simlab.networks._signature import GRADIENT
 
-Floats = NDArray[np.float64]
+Floats = NDArray[Any]
 
 
 class Params(Base):
@@ -33,29 +33,36 @@ class Params(Base):
 
 EXAMPLES = ({"steps": 50, "step": 0.1}, {"steps": 50, "step": 0.5, "step_unit": "edge", "alpha": 10.0})
 
-DESCENT = types.Tuple((int64, boolean))(
-    types.FunctionType(GRADIENT), *GRADIENT.args[:5], float64, int64, float64[::1], float64[::1]
-)
+
+def DESCENT(real: types.Float) -> Any:
+    gradient = GRADIENT(real)
+    return types.Tuple((int64, boolean))(types.FunctionType(gradient), *gradient.args, real, int64, int64, int64)
 
 
-@jit(signatures=[DESCENT])
+@per_real(DESCENT)
 def descend(
     gradient: Any,
+    act: Any,
+    a: Floats,
     theta: Floats,
     X: Floats,
     y: Floats,
+    alpha: float,
     sizes: NDArray[np.int64],
-    scale: float,
-    step: float,
-    steps: int,
+    numbers: Floats,
     grad: Floats,
     scratch: Floats,
+    step: float,
+    begin: int,
+    end: int,
+    steps: int,
 ) -> tuple[int, bool]:
-    """Make up to `steps` steps in place; returns how many, and whether the loss was no longer finite."""
+    """Make up to `steps` steps in place with θ[begin:end]; returns how many, and whether the loss was no longer
+    finite."""
     for done in range(steps):
-        loss = gradient(theta, X, y, sizes, scale, grad, scratch)
+        loss = gradient(act, a, theta, X, y, alpha, sizes, numbers, grad, scratch)
         if not np.isfinite(loss):
             return done, True
-        for k in range(theta.size):
+        for k in range(begin, end):
             theta[k] -= step * grad[k]
     return steps, False

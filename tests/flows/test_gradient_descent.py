@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from simlab.flows.gradient_descent import descend
 from simlab.networks import two_layer
+from simlab.networks._bound import Bound
 
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((12, 5)), rng.standard_normal(12)
@@ -20,10 +21,22 @@ theta0 = two_layer.initialise(params, 5, rng)
 
 def run(steps: int, step: float, theta: NDArray[Any] | None = None) -> tuple[NDArray[Any], int, bool]:
     theta = theta0.copy() if theta is None else theta
-    scratch = np.empty(two_layer.scratch_size(params, 5, 12))
-    scale = two_layer.output_scale(params)
-    done, diverged = descend(
-        two_layer.gradient, theta, X, y, two_layer.sizes(params, 5), scale, step, steps, np.empty_like(theta), scratch
+    bound = Bound(params, 5)
+    done, diverged = descend[np.float64](
+        bound.loops.gradient[np.float64],
+        *bound.activation,
+        theta,
+        X,
+        y[:, np.newaxis],
+        1.0,
+        bound.sizes,
+        bound.numbers,
+        np.zeros_like(theta),
+        bound.scratch(12),
+        step,
+        0,
+        theta.size,
+        steps,
     )
     return theta, done, diverged
 
