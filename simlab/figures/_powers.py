@@ -70,6 +70,8 @@ def reduced(results: Results, name: str, at: Mapping[str, Any], of: Literal["end
     values = np.asarray(results.select(name, at), dtype=np.float64)
     if RECORD not in results.dims[name]:
         return values
+    if not values.shape[-1]:  # every point failed
+        return np.full(values.shape[:-1], np.nan)
     recorded = np.asarray(results.select("length", at))[..., np.newaxis] - 1
     if of == "end":
         return np.asarray(np.take_along_axis(values, recorded, axis=-1)[..., 0])

@@ -96,6 +96,9 @@ def test_the_end_and_the_largest_of_trajectories() -> None:
     np.testing.assert_array_equal(reduced(made, "error", {}, "largest"), [1.0, 2.0, np.nan])
     made["loss"][0, 1] = np.nan  # recorded, not padding
     np.testing.assert_array_equal(reduced(made, "loss", {}, "largest"), [np.nan, 5.0, np.nan])
+    made["loss"] = np.empty((3, 0))  # nothing recorded anywhere
+    np.testing.assert_array_equal(reduced(made, "loss", {}, "largest"), np.full(3, np.nan))
+    np.testing.assert_array_equal(reduced(made, "loss", {}, "end"), np.full(3, np.nan))
 
 
 def test_scaling_of_trajectories() -> None:
