@@ -116,7 +116,7 @@ def outputs(params: Followed) -> dict[str, Output]:
     if not timed:
         found["step_size"] = Output("step size η at the start")
     codes = "; ".join(f"{code}: {text}" for code, text in ENDINGS.items())
-    found["ending"] = Output(f"how the flow ended. {codes}", dtype="int8")
+    found["ending"] = Output(f"how the flow ended. {codes}", dtype="int8", codes=ENDINGS)
     found["diverged"] = Output("1 if the flow was stopped before its end (see ending), else 0", dtype="int8")
     return found
 

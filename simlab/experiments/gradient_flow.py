@@ -30,7 +30,6 @@ from simlab.record.schema import Output
 from simlab.record.segments import State
 
 Floats = NDArray[np.float64]
-ENDINGS = _descent.ENDINGS
 
 
 class Params(Followed):

@@ -63,9 +63,10 @@ def start(params: Params, problem: Problem, theta0: Array, streams: Streams) -> 
     if params.unit == "particle" and problem.width is None:
         raise BadInput("flow.unit = 'particle': the network has no width; use absolute")
     theta = np.array(theta0, dtype=np.float64)
-    limit = problem.limit(theta)
+    first = problem.loss(theta)
+    limit = problem.limit(first)
     state: State = {"theta": theta, "step": 0, "time": 0.0, "size": 0.0, "limit": limit}
-    return state | {"ending": ending_of(problem.loss(theta), limit)}
+    return state | {"ending": ending_of(first, limit)}
 
 
 class _Rate:
