@@ -174,7 +174,7 @@ def test_a_run_that_diverges_says_so(tmp_path: Path, simlab: Call, write_spec: W
     assert f"simlab: {says}; the first: flow.step=10000" in done.stderr
     assert says in simlab("status", out).stdout
     early = json.loads(simlab("status", out, "--json").stdout)["ended_early"]
-    assert [(point["point"], point["at"]) for point in early] == [(1, "flow.step=10000.0")]
+    assert [(point["point"], point["at"]) for point in early] == [(1, "flow.step=10000")]
 
 
 def test_options_can_come_from_the_environment(tmp_path: Path, simlab: Call, write_spec: Write) -> None:
