@@ -220,8 +220,11 @@ def _measured(observable: Base, view: View) -> dict[str, Any]:
     return found
 
 
-def progress(params: Followed, state: State) -> tuple[float, float]:
-    return state[NET + clock(params.flow)], last(params.flow)
+def progress(params: Followed, state: State) -> tuple[int, int]:
+    """Steps, or records of a flow in time."""
+    if clock(params.flow) == "time":
+        return state["recorded"], params.records
+    return state[NET + "step"], int(last(params.flow))
 
 
 def drawn(target: Base, dim: int, rng: np.random.Generator) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:

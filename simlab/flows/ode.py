@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from scipy.integrate import DOP853, RK45, Radau
 
+from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
@@ -100,7 +101,7 @@ def _solver(params: Params, rate: _Rate, state: State, until: float) -> Any:
 def advance(params: Params, problem: Problem, state: State, until: float, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     rate = _Rate(params, problem, state["theta"])
-    with np.errstate(all="ignore"):  # what is not finite is an ending
+    with one_blas_thread(), np.errstate(all="ignore"):  # what is not finite is an ending
         solver = _solver(params, rate, state, until)
         while state["time"] < until and state["ending"] == GOING:
             room, proposed = until - solver.t, float(solver.h_abs)

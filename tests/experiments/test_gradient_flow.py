@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from simlab.core.errors import BadInput
+from simlab.experiments._descent import LINEAR_ENDED
 from simlab.flows._problem import BEYOND, LIMIT, NOT_FINITE
 from simlab.lab.spec import resolve
 from tests.conftest import small_tables
@@ -97,3 +98,53 @@ def test_fresh_samples_of_stored_data_are_refused() -> None:
     flow = {"kind": "sgd", "steps": 5, "step": 0.1, "batch": 2, "fresh": True}
     with pytest.raises(BadInput, match=r"^flow\.fresh = true: data\.kind = 'arrays' has no new samples to draw$"):
         resolve(tables(flow) | {"data": {"kind": "arrays", "path": "inputs.npy"}})
+
+
+LINEAR = {"observables": ["train_loss", "linear_distance"]}
+
+
+@pytest.mark.parametrize(
+    "flow",
+    [
+        {"steps": 300, "step": 0.2, "step_unit": "edge"},
+        {"kind": "sgd", "steps": 300, "step": 0.05, "batch": 3},
+        {"kind": "langevin", "steps": 300, "step": 0.05, "temperature": 1e-4},
+    ],
+)
+def test_the_linearised_network_beside_sees_the_same_steps_batches_and_noise(flow: dict[str, Any]) -> None:
+    """Of a model that is linear in its trained weights it is the same model: the distance stays at rounding."""
+    spec = tables(flow) | LINEAR
+    spec["network"] |= {"trained": "second"}
+    columns = compute(resolve(spec))
+    assert np.max(columns["linear_weight_distance"]) < 1e-12
+    spec["network"]["trained"] = "both"
+    assert compute(resolve(spec))["linear_weight_distance"][-1] > 1e-3
+
+
+def test_the_linearised_network_follows_its_closed_form() -> None:
+    """K constant: the residual's modes contract by (1 − ηλ)^t, which the loss of a lazy net then does too."""
+    spec = tables({"steps": 200, "step": 0.5, "step_unit": "edge", "alpha": 1e4}, records=11)
+    spec["network"] |= {"doubled": True, "activation": "tanh"}
+    spec |= {"observables": ["train_loss", "linear_distance", "tangent_spectrum"]}
+    columns = compute(resolve(spec))
+    lam, power, eta = (columns[name] for name in ("tangent_eigenvalue", "tangent_power", "step_size"))
+    shrink = (1 - eta * lam) ** (2.0 * columns["step"][:, np.newaxis])
+    assert columns["train_loss"] == pytest.approx(0.5 * np.sum(power * shrink, axis=1), rel=1e-4)
+    assert np.max(columns["linear_weight_distance"]) < 1e-6
+
+
+def test_a_linearised_network_that_diverges_beside_is_an_ending_of_its_own() -> None:
+    """Past the edge the kernel's fastest mode grows for ever; a narrow net finds a flatter place and stays."""
+    spec = tables({"steps": 3000, "step": 1.3, "step_unit": "edge"}, records=31) | LINEAR
+    spec["network"]["width"] = 40
+    columns = compute(resolve(spec))
+    assert columns["ending"].tolist() == [LINEAR_ENDED]
+    assert columns["train_loss"][-1] < 10 * columns["train_loss"][0]
+
+
+def test_what_cannot_run_beside_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"^flow\.step = \"auto\": the linearised network beside takes the same steps"):
+        resolve(tables({"step": "auto"}) | LINEAR)
+    network = {"kind": "linearised", "network": {"kind": "two_layer", "width": 4}}
+    with pytest.raises(BadInput, match=r"^network\.kind = 'linearised': there is no distance"):
+        resolve(tables() | LINEAR | {"network": network})

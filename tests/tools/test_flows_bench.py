@@ -1,4 +1,4 @@
-"""The contestant of tools/bench/flows.py takes every sample once, in order: a plain NumPy loop gives the same weights."""
+"""The contestant of tools/bench/flows.py takes every sample once, in order: plain NumPy gives the same weights."""
 
 from __future__ import annotations
 
