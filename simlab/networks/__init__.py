@@ -8,10 +8,10 @@ With θ the flat vector of all weights:
   ``params.outputs > 1``; ``hidden(params, theta, X) -> H (n, m)``, if it tells: the last hidden layer, scaled so that
   H Hᵀ tends to the covariance of f;
 - *trainable* nets, which also have
-  ``sizes(params, dim) -> int64 array`` and ``output_scale(params) -> float``, what the gradient needs of `params`,
-  ``scratch_size(params, dim, n) -> int``, the floats of scratch space it needs,
-  ``gradient``, compiled, of signature `simlab.networks._signature.GRADIENT`, so that one descent loop serves all, and
-  ``tangent_gram(params, theta, X) -> K (n, n)``, K_ij = ⟨∇f(x_i), ∇f(x_j)⟩;
+  ``loops(params, dim) -> simlab.networks._bound.Loops``: compiled f, ∇R, J v and Jᵀ R of the signatures of
+  `simlab.networks._signature`, so that one descent loop serves all, and what they take (`_bound.Bound` gives them as
+  methods), and
+  ``tangent_gram(params, theta, X, Y=None) -> K (n, n)``, K_ij = ⟨∇f(x_i), ∇f(x_j)⟩ over what is trained;
 - *feature maps*, whose weights are drawn once and stay:
   ``draw(params, dim, rng) -> weights``, the same for training and test inputs; ``count(params, dim) -> p``;
   ``features(params, weights, X, part=None) -> Phi (n, p)``, or its columns in the slice `part`, scaled so that Φ Φᵀ

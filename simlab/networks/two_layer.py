@@ -1,94 +1,130 @@
-"""The two-layer ReLU network f(x) = s Σ_{j≤m} a_j relu(w_j·x), both layers trained. MATH §6.
+"""The two-layer network f(x) = s Σ_{j≤m} a_j φ(w_j·x + b_j). MATH §6.
 
-s = 1/√m ("ntk": a limit where training is linear) or 1/m ("mean_field"). θ = (a, W), W : (m, d) row by row;
-every entry of a and W starts from N(0, 1).
+s = 1/√m ("ntk": a limit where training is linear), 1/m ("mean_field": one where neurons move, by steps m times as
+long) or 1 ("none"). θ = (a, b, W), W : (m, d) row by row, without b where there is no bias. Every entry starts from
+N(0, τ²), τ = ``init_std``, drawn neuron by neuron: the first neurons of a wider net are those of a narrower one.
+``doubled``: neurons 2j and 2j+1 start alike but for the sign of a, so that f = 0 at the start; m counts both.
+``trained``: both layers, the first (W and b) or the second (a) alone.
 
-Gradient of L = (1/2n) Σ (f−y)², with Z = W Xᵀ (m, n), H = relu(Z) and r = (f−y)/n:
-∂L/∂a = s H r,  ∂L/∂W = s (a ⊗ r ⊙ 1{Z>0}) X.
-Tangent kernel: K = s² [Hᵀ H + (X Xᵀ) ⊙ (D^T diag(a²) D)], D = 1{Z>0}.
+Loops and tangent kernel: `_two_layer_loops`.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from simlab.core.jit import jit
+from simlab import activations
+from simlab.activations._tiles import both
 from simlab.core.params import Params as Base
-from simlab.networks._signature import GRADIENT
+from simlab.core.params import Room, kind_of, module_of
+from simlab.networks import _two_layer_loops as compiled
+from simlab.networks._bound import Loops
+from simlab.networks._bound import forward as forward  # of the contract
 
 Floats = NDArray[np.float64]
 
 
 class Params(Base):
     width: int = Field(ge=1, description="number m of neurons")
-    scaling: Literal["ntk", "mean_field"] = Field("ntk", description="output scale: 1/√m or 1/m")
+    activation: Annotated[Base, Room("activations")] = Field(
+        default_factory=lambda: activations.get("relu"), description="φ"
+    )
+    scaling: Literal["ntk", "mean_field", "none"] = Field("ntk", description="output scale s: 1/√m, 1/m or 1")
+    bias: bool = Field(False, description="a bias b_j in each neuron")
+    trained: Literal["both", "first", "second"] = Field("both", description="which layers are trained")
+    doubled: bool = Field(False, description="neurons in pairs of opposite sign, so that f = 0 at the start")
+    init_std: float = Field(1.0, gt=0, le=1e15, description="standard deviation τ of every weight at the start")
+
+    @model_validator(mode="after")
+    def _possible(self) -> Params:
+        if self.doubled and self.width % 2:
+            raise ValueError(f"width = {self.width}: must be even where the neurons are doubled")
+        if self.trained != "second" and module_of(self.activation).jumps(self.activation):
+            raise ValueError(
+                f"activation = {kind_of(self.activation)!r}: it jumps, so that φ' says nothing of it; "
+                f"use one that does not, or trained = 'second'"
+            )
+        return self
 
 
-EXAMPLES = ({"width": 7}, {"width": 4, "scaling": "mean_field"})
+EXAMPLES = (
+    {"width": 7},
+    {"width": 4, "scaling": "mean_field", "trained": "first"},
+    {"width": 6, "activation": "tanh", "bias": True, "doubled": True, "init_std": 0.5, "scaling": "none"},
+    {"width": 5, "activation": "step", "trained": "second", "bias": True},
+)
+
+
+def size(params: Params, dim: int) -> int:
+    """Number of weights and biases."""
+    return params.width * (dim + 1 + params.bias)
 
 
 def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
-    """θ : (m + m d,)"""
-    return rng.standard_normal(params.width * (dim + 1))
-
-
-def sizes(params: Params, dim: int) -> NDArray[np.int64]:
-    return np.array([params.width, dim], dtype=np.int64)
+    """θ : (size,)"""
+    rows = params.init_std * rng.standard_normal((params.width // (1 + params.doubled), dim + 1 + params.bias))
+    if params.doubled:
+        rows = np.repeat(rows, 2, axis=0)
+        rows[1::2, 0] *= -1
+    outer = 1 + params.bias
+    return np.concatenate([rows[:, :outer].T.ravel(), rows[:, outer:].ravel()])
 
 
 def output_scale(params: Params) -> float:
-    return params.width**-0.5 if params.scaling == "ntk" else 1.0 / params.width
+    """s"""
+    return float(params.width ** {"ntk": -0.5, "mean_field": -1.0, "none": 0.0}[params.scaling])
 
 
-def scratch_size(params: Params, dim: int, n: int) -> int:
-    return 2 * params.width * n + n
+def loops(params: Params, dim: int) -> Loops:
+    m, P = params.width, size(params, dim)
+    code = {"both": compiled.BOTH, "first": compiled.FIRST, "second": compiled.SECOND}[params.trained]
+    return Loops(
+        value=compiled.value,
+        gradient=compiled.gradient,
+        push=compiled.push,
+        pull=compiled.pull,
+        activation=params.activation,
+        sizes=np.array([m, dim, params.bias, code], dtype=np.int64),
+        numbers=np.array([output_scale(params)]),
+        size=P,
+        trained={"both": range(P), "first": range(m, P), "second": range(m)}[params.trained],
+        scratch=lambda n: int(compiled.scratch_size(n, m, dim)),
+    )
 
 
-@jit(signatures=[GRADIENT])
-def gradient(
-    theta: Floats, X: Floats, y: Floats, sizes: NDArray[np.int64], scale: float, out: Floats, scratch: Floats
-) -> float:
-    m, d = sizes
-    n = X.shape[0]
-    a, W = theta[:m], theta[m:].reshape(m, d)
-    Z = scratch[: m * n].reshape(m, n)
-    H = scratch[m * n : 2 * m * n].reshape(m, n)
-    r = scratch[2 * m * n :]
-    np.dot(W, X.T, Z)
-    r[:] = 0.0
-    for j in range(m):
-        for i in range(n):
-            H[j, i] = max(Z[j, i], 0.0)
-            r[i] += a[j] * H[j, i]
-    loss = 0.0
-    for i in range(n):
-        residual = scale * r[i] - y[i]
-        loss += residual * residual
-        r[i] = residual * scale / n
-    np.dot(H, r, out[:m])
-    for j in range(m):
-        for i in range(n):
-            Z[j, i] = a[j] * r[i] if Z[j, i] > 0.0 else 0.0
-    np.dot(Z, X, out[m:].reshape(m, d))
-    return float(loss / (2 * n))
+def neurons(params: Params, theta: Floats) -> tuple[Floats, Floats, Floats]:
+    """a : (m,), b : (m,), zeros where there is no bias, and W : (m, d)"""
+    m = params.width
+    b = theta[m : 2 * m] if params.bias else np.zeros(m, theta.dtype)
+    return theta[:m], b, theta[m * (1 + params.bias) :].reshape(m, -1)
 
 
-def forward(params: Params, theta: Floats, X: Floats) -> Floats:
-    """f : (n,)"""
-    a, W = theta[: params.width], theta[params.width :].reshape(params.width, -1)
-    f: Floats = output_scale(params) * (np.maximum(X @ W.T, 0.0) @ a)
-    return f
+def hidden(params: Params, theta: Floats, X: Floats) -> Floats:
+    """H : (n, m), φ(w_j·x + b_j)/√m, so that H Hᵀ tends to the covariance of f in "ntk" scaling."""
+    _, b, W = neurons(params, theta)
+    H, _ = both(params.activation, X @ W.T + b)
+    H *= params.width**-0.5
+    return H
 
 
-def tangent_gram(params: Params, theta: Floats, X: Floats) -> Floats:
-    """K : (n, n)"""
-    a, W = theta[: params.width], theta[params.width :].reshape(params.width, -1)
-    Z = X @ W.T
-    H = np.maximum(Z, 0.0)
-    D = np.where(Z > 0.0, a, 0.0)
-    K: Floats = output_scale(params) ** 2 * (H @ H.T + (X @ X.T) * (D @ D.T))
-    return K
+def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
+    """K : (n, n), or (n, p) against the rows of Y. K = s² [Hᵀ H + (X Yᵀ + 1{bias}) ⊙ (Dᵀ diag(a²) D)]."""
+    a, b, W = neurons(params, theta)
+    other = X if Y is None else Y
+    K, slopes = np.zeros((len(X), len(other))), np.zeros((len(X), len(other)))
+    # So many neurons at a time that their values at all inputs take 64 MB.
+    some = max(1, 2**23 // (len(X) + len(other)))
+    for part in (slice(j, j + some) for j in range(0, params.width, some)):
+        H, D = both(params.activation, X @ W[part].T + b[part])
+        H_other, D_other = (H, D) if Y is None else both(params.activation, other @ W[part].T + b[part])
+        if params.trained != "first":
+            K += H @ H_other.T
+        if params.trained != "second":
+            slopes += (D * a[part] ** 2) @ D_other.T
+    if params.trained != "second":
+        K += slopes * (X @ other.T + params.bias)
+    return output_scale(params) ** 2 * K

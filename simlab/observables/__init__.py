@@ -1,5 +1,8 @@
 """observables: what is measured along a flow, one file each.
 
-A kind defines `Params`, ``outputs(params) -> {name: Output}`` and ``measure(params, view) -> {name: value}``. An output
-without the dimension ``record`` is measured once, at the start.
+A kind defines `Params`, ``outputs(params) -> {name: Output}`` and ``measure(params, view) -> {name: value}``, `view` as
+in `_view.View`. An output without the dimension ``record`` is measured once, at the start. A kind may also define
+
+- ``check(params, setting)``: a ValueError of one line that names the key where it makes no sense (`_view.Setting`);
+- ``NEEDS``: what the experiment must provide; ("linearised",): the linearised network trained beside (`view.linear`).
 """

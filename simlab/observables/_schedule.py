@@ -1,18 +1,52 @@
-"""When to record: the steps of a descent at which observables are measured, always with the first and the last."""
+"""When to record: the instants of a flow at which observables are measured, always with the first and the last.
+
+- linear: equal distances;
+- log: equal ratios from the last instant down, and 0;
+- listed: the given ones, and 0 and the last.
+
+`schedule` counts steps of a descent, `instants` the time of a flow that has no steps. Of a step number that rounding
+gives twice one is kept, so that there may be fewer records than asked for.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-Spacing = Literal["linear", "log"]
+Spacing = Literal["linear", "log", "listed"]
 
 
-def schedule(steps: int, records: int, spacing: Spacing) -> NDArray[np.int64]:
-    """At most `records` distinct steps from 0 to `steps`."""
+def schedule(steps: int, records: int, spacing: Spacing, listed: Sequence[int] = ()) -> NDArray[np.int64]:
+    """At most `records` distinct steps from 0 to `steps`, or those listed with these two."""
+    if spacing == "listed":
+        return np.unique(np.array([0, *listed, steps], dtype=np.int64))
     # The logarithmic one from the last step down, so that two records are 0 and `steps`.
     log = np.append(np.geomspace(steps, 1, records - 1), 0.0)
     at = np.linspace(0, steps, records) if spacing == "linear" else log
     return np.unique(np.round(at).astype(np.int64))
+
+
+def instants(
+    last: float, records: int, spacing: Spacing, first: float, listed: Sequence[float] = ()
+) -> NDArray[np.float64]:
+    """At most `records` times from 0 to `last`, or those listed with these two; the log-spaced begin at `first`."""
+    if spacing == "listed":
+        return np.unique(np.array([0.0, *listed, last], dtype=np.float64))
+    if spacing == "linear":
+        return np.linspace(0.0, last, records)
+    at = np.append(np.minimum(np.geomspace(last, min(first, last), records - 1), last), 0.0)
+    at[0] = last  # to the bit
+    return np.unique(at)
+
+
+def check_listed(listed: Sequence[float], spacing: Spacing, last: float, key: str = "listed") -> None:
+    """Refuses, naming `key`, instants that are not of use, or not used, or that should be given and are not."""
+    if (spacing == "listed") is not (len(listed) > 0):
+        wanted = "give the instants to record" if spacing == "listed" else 'only with spacing = "listed"'
+        raise ValueError(f"{key} = {list(listed)}: {wanted}")
+    for instant in listed:
+        if not 0 <= instant <= last:
+            raise ValueError(f"{key} = {list(listed)}: {instant} is not between 0 and the last, {last}")

@@ -1,11 +1,12 @@
-"""Every network, by what it defines: nets, trainable nets (gradient against central differences, tangent kernel against
-the Jacobian) and feature maps."""
+"""Every network, by what it defines: nets, trainable nets (loops and tangent kernel against the
+Jacobian by central differences) and feature maps."""
 
 from __future__ import annotations
 
 from types import ModuleType
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -15,9 +16,10 @@ from simlab.core import lookup
 from simlab.core.errors import BadInput
 from simlab.core.params import parse
 from simlab.networks import two_layer
+from simlab.networks._bound import Bound
 
 NET = {"initialise", "forward"}
-TRAINABLE = NET | {"sizes", "output_scale", "scratch_size", "gradient", "tangent_gram"}
+TRAINABLE = NET | {"loops", "tangent_gram"}
 FEATURES = {"draw", "count", "features"}
 n, d = 6, 4
 
@@ -37,20 +39,23 @@ def problem(kind: str, fields: dict[str, Any]) -> tuple[ModuleType, Any, NDArray
     return module, params, theta, rng.standard_normal((n, d)), rng.standard_normal(n)
 
 
-def loss_and_gradient(
-    module: ModuleType, params: Any, theta: NDArray[Any], X: NDArray[Any], y: NDArray[Any], alpha: float
-) -> tuple[float, NDArray[Any]]:
-    out = np.full_like(theta, np.nan)
-    scratch = np.full(module.scratch_size(params, d, n), np.nan)
-    scale = alpha * module.output_scale(params)
-    return module.gradient(theta, X, y, module.sizes(params, d), scale, out, scratch), out
+def jacobian(module: ModuleType, params: Any, theta: NDArray[Any], X: NDArray[Any], trained: range) -> NDArray[Any]:
+    """∂f(x_i)_c/∂θ : (n, c, P), by central differences over what is trained, zero elsewhere."""
+    h = 1e-6
+    J = np.zeros((n, getattr(params, "outputs", 1), theta.size))
+    for k in trained:
+        e = np.zeros(theta.size)
+        e[k] = h
+        change = module.forward(params, theta + e, X) - module.forward(params, theta - e, X)
+        J[:, :, k] = change.reshape(n, -1) / (2 * h)
+    return J
 
 
 @pytest.mark.parametrize("kind", lookup.kinds("networks"))
 def test_every_kind_belongs_to_a_group_and_to_the_whole_of_it(kind: str) -> None:
     defined = set(vars(lookup.get("networks", kind)))
     assert defined >= NET or defined >= FEATURES
-    for names, mark in ((NET, "forward"), (TRAINABLE, "gradient"), (FEATURES, "features")):
+    for names, mark in ((NET, "forward"), (TRAINABLE, "loops"), (FEATURES, "features")):
         assert mark not in defined or names <= defined
 
 
@@ -62,7 +67,8 @@ def test_a_net_is_a_function_of_each_row(kind: str, fields: dict[str, Any]) -> N
     assert f.shape == ((n,) if outputs == 1 else (n, outputs))
     assert np.allclose(f[::-1], module.forward(params, theta, X[::-1]), rtol=1e-12, atol=1e-14)
     assert np.array_equal(theta, module.initialise(params, d, np.random.default_rng(1)))
-    assert not np.allclose(f, module.forward(params, module.initialise(params, d, np.random.default_rng(2)), X))
+    if not getattr(params, "doubled", False):
+        assert not np.allclose(f, module.forward(params, module.initialise(params, d, np.random.default_rng(2)), X))
 
 
 @pytest.mark.parametrize(("kind", "fields"), group(FEATURES))
@@ -109,6 +115,9 @@ def test_features_of_other_inputs_than_drawn_for_are_refused(kind: str, fields: 
         ("neural_tangent", {"width": 4, "activation": "step"}, "activation = 'step': it jumps"),
         ("mlp", {"width": 4, "depth": 1, "bottleneck": 2}, "bottleneck = 2: a net of depth 1 has no hidden layer"),
         ("fourier_features", {"width": 4, "scale": 0.0}, "scale = 0.0: must be greater than 0"),
+        ("two_layer", {"width": 0}, "width = 0: must be greater than or equal to 1"),
+        ("two_layer", {"width": 5, "doubled": True}, "width = 5: must be even"),
+        ("two_layer", {"width": 5, "activation": "sign"}, "activation = 'sign': it jumps"),
     ],
 )
 def test_impossible_networks_are_refused(name: str, fields: dict[str, Any], says: str) -> None:
@@ -118,31 +127,98 @@ def test_impossible_networks_are_refused(name: str, fields: dict[str, Any], says
 
 
 @pytest.mark.parametrize(("kind", "fields"), group(TRAINABLE))
-@pytest.mark.parametrize("alpha", [1.0, 3.0])
-def test_loss_and_gradient(kind: str, fields: dict[str, Any], alpha: float) -> None:
-    """The loss is (1/2n)Σ(α f − y)² of `forward`; its gradient agrees with central differences to O(h²)."""
-    module, params, theta, X, y = problem(kind, fields)
-
-    def loss(at: NDArray[Any]) -> float:
-        return float(np.mean((alpha * module.forward(params, at, X) - y) ** 2) / 2)
-
-    value, gradient = loss_and_gradient(module, params, theta, X, y, alpha)
-    assert value == pytest.approx(loss(theta), rel=1e-13)
-    h = 1e-6
-    numeric = [(loss(theta + h * e) - loss(theta - h * e)) / (2 * h) for e in np.eye(theta.size)]
-    assert np.allclose(gradient, numeric, rtol=1e-7, atol=1e-8)
+def test_loops_against_central_differences(kind: str, fields: dict[str, Any]) -> None:
+    """∇R, J v and Jᵀ R by the Jacobian of `forward`; what is not trained is neither read from v nor written."""
+    module, params, theta, X, _ = problem(kind, fields)
+    rng = np.random.default_rng(2)
+    bound = Bound(params, d)
+    c = bound.loops.outputs
+    y, R, v = rng.standard_normal((n, c)), rng.standard_normal((n, c)), rng.standard_normal(theta.size)
+    J = jacobian(module, params, theta, X, bound.trained)
+    f = module.forward(params, theta, X).reshape(n, c)
+    for alpha in (1.0, 3.0):
+        loss, gradient = bound.gradient(theta, X, y, alpha)
+        residual = alpha * f - y
+        assert loss == pytest.approx(np.sum(residual**2) / (2 * n), rel=1e-13)
+        assert np.allclose(gradient, np.einsum("ic,ick->k", residual, J) * alpha / n, rtol=1e-7, atol=1e-8)
+    assert np.allclose(bound.push(theta, v, X), J @ v, rtol=1e-7, atol=1e-8)
+    assert np.allclose(bound.pull(theta, R, X), np.einsum("ic,ick->k", R, J), rtol=1e-7, atol=1e-8)
+    frozen = np.ones(theta.size, dtype=bool)
+    frozen[bound.trained.start : bound.trained.stop] = False
+    other = np.where(frozen, np.nan, v)
+    assert np.array_equal(bound.push(theta, other, X), bound.push(theta, v, X))
+    assert not np.any(gradient[frozen])
 
 
 @pytest.mark.parametrize(("kind", "fields"), group(TRAINABLE))
 def test_tangent_kernel_is_the_gram_of_the_jacobian(kind: str, fields: dict[str, Any]) -> None:
+    """Summed over the outputs and divided by their number."""
     module, params, theta, X, _ = problem(kind, fields)
-    h = 1e-6
-    columns = [
-        (module.forward(params, theta + h * e, X) - module.forward(params, theta - h * e, X)) / (2 * h)
-        for e in np.eye(theta.size)
-    ]
-    J = np.array(columns).T
-    assert np.allclose(module.tangent_gram(params, theta, X), J @ J.T, rtol=1e-7, atol=1e-9)
+    J = jacobian(module, params, theta, X, Bound(params, d).trained)
+    K = np.einsum("ick,jck->ij", J, J) / J.shape[1]
+    assert np.allclose(module.tangent_gram(params, theta, X), K, rtol=1e-7, atol=1e-8)
+    assert np.allclose(module.tangent_gram(params, theta, X, X[:2]), K[:, :2], rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize(("kind", "fields"), group(TRAINABLE))
+def test_many_rows_and_single_precision(kind: str, fields: dict[str, Any]) -> None:
+    """Blocks and tiles of rows add up to the rows one by one; float32 agrees to its own precision."""
+    _, params, theta, _, _ = problem(kind, fields)
+    rng = np.random.default_rng(3)
+    rows = 613
+    X = rng.standard_normal((rows, d))
+    exact = Bound(params, d)
+    y, v = rng.standard_normal((rows, exact.loops.outputs)), rng.standard_normal(theta.size)
+    f, Jv = exact.value(theta, X), exact.push(theta, v, X)
+    loss, gradient = exact.gradient(theta, X, y, 2.0)
+    parts = [exact.gradient(theta, X[i : i + 20], y[i : i + 20], 2.0) for i in range(0, rows, 20)]
+    weights = [len(X[i : i + 20]) / rows for i in range(0, rows, 20)]
+    scale = np.max(np.abs(gradient))
+    assert loss == pytest.approx(sum(w * part for w, (part, _) in zip(weights, parts, strict=True)), rel=1e-12)
+    mean = sum(w * part for w, (_, part) in zip(weights, parts, strict=True))
+    assert np.allclose(gradient, mean, rtol=1e-12, atol=1e-13 * scale)
+    assert np.allclose(gradient, exact.pull(theta, 2.0 * (2.0 * f - y) / rows, X), rtol=1e-12, atol=1e-13 * scale)
+    assert np.allclose(Jv[-20:], exact.push(theta, v, X[-20:]), rtol=1e-12, atol=1e-12)
+    single = Bound(params, d, np.float32)
+    X32, theta32 = X.astype(np.float32), theta.astype(np.float32)
+    loss32, gradient32 = single.gradient(theta32, X32, y, 2.0)
+    again, again_gradient = exact.gradient(theta32, X32, y.astype(np.float32), 2.0)
+    assert gradient32.dtype == single.value(theta32, X32).dtype == np.float32
+    assert loss32 == pytest.approx(again, rel=1e-5)
+    assert np.allclose(gradient32, again_gradient, rtol=0, atol=1e-5 * scale)
+    assert np.allclose(single.push(theta32, v, X32), exact.push(theta32, v, X32), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(("kind", "fields"), group(TRAINABLE))
+def test_the_bits_do_not_depend_on_threads(kind: str, fields: dict[str, Any]) -> None:
+    _, params, theta, _, _ = problem(kind, fields)
+    rng = np.random.default_rng(4)
+    bound = Bound(params, d)
+    X, y = rng.standard_normal((700, d)), rng.standard_normal((700, bound.loops.outputs))
+    before = numba.get_num_threads()
+    found = []
+    try:
+        for threads in (1, min(2, before)):
+            numba.set_num_threads(threads)
+            found.append(bound.gradient(theta, X, y)[1].tobytes())
+    finally:
+        numba.set_num_threads(before)
+    assert found[0] == found[1]
+
+
+def test_arrays_of_the_wrong_shape_are_refused() -> None:
+    bound = Bound(two_layer.Params(width=3), d)
+    theta, X = np.zeros(15), np.zeros((n, d))
+    with pytest.raises(BadInput, match=r"X: shape \(6, 3\); must be \(n, 4\)"):
+        bound.value(theta, X[:, 1:])
+    with pytest.raises(BadInput, match=r"theta: shape \(14,\); must be \(15,\)"):
+        bound.value(theta[1:], X)
+    with pytest.raises(BadInput, match=r"v: shape \(3,\); must be \(15,\)"):
+        bound.push(theta, theta[:3], X)
+    with pytest.raises(BadInput, match=r"y: shape \(5,\); must be \(6, 1\)"):
+        bound.gradient(theta, X, np.zeros(5))
+    with pytest.raises(BadInput, match="dtype = int64: must be float64 or float32"):
+        Bound(two_layer.Params(width=3), d, np.int64)
 
 
 def test_two_layer_tangent_kernel_tends_to_its_limit() -> None:
@@ -169,3 +245,14 @@ def test_relu_is_homogeneous() -> None:
     rng = np.random.default_rng(3)
     theta, X = two_layer.initialise(params, d, rng), rng.standard_normal((n, d))
     assert np.allclose(two_layer.forward(params, 2 * theta, X), 4 * two_layer.forward(params, theta, X), rtol=1e-14)
+
+
+def test_doubled_neurons_start_at_zero_and_nest() -> None:
+    narrow, wide = (two_layer.Params(width=m, doubled=True, init_std=0.3) for m in (4, 10))
+    X = np.random.default_rng(0).standard_normal((n, d))
+    theta, wider = (two_layer.initialise(p, d, np.random.default_rng(1)) for p in (narrow, wide))
+    assert np.max(np.abs(two_layer.forward(narrow, theta, X))) < 1e-16
+    for small, large in zip(two_layer.neurons(narrow, theta), two_layer.neurons(wide, wider), strict=True):
+        assert np.array_equal(small, large[:4])
+    unit = two_layer.initialise(two_layer.Params(width=4, doubled=True), d, np.random.default_rng(1))
+    assert np.allclose(theta, 0.3 * unit, rtol=1e-15)

@@ -1,0 +1,48 @@
+"""The effective rank of the features, the last hidden layer H (n, m): how many directions they use. MATH §6.
+
+With λ_i the eigenvalues of H Hᵀ and p_i = λ_i/Σλ: the participation ratio 1/Σ p_i² and exp(−Σ p_i log p_i). Both are 1
+for one direction and k for k equal ones, the first the smaller. Over the training inputs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simlab.core.params import Params as Base
+from simlab.observables._view import Setting, View, check_able
+from simlab.record.schema import RECORD, Output
+
+
+class Params(Base):
+    pass
+
+
+def check(params: Params, setting: Setting) -> None:
+    check_able(setting.network, "hidden", "effective_rank")
+    if setting.samples < 1:
+        raise ValueError("samples = 0: effective_rank needs training inputs")
+
+
+def outputs(params: Params) -> dict[str, Output]:
+    return {
+        "participation_ratio": Output("(Σλ)²/Σλ² of the eigenvalues of H Hᵀ over the training inputs", (RECORD,)),
+        "entropy_rank": Output("exp(−Σ p log p), p = λ/Σλ, of the same", (RECORD,)),
+    }
+
+
+def measure(params: Params, view: View) -> dict[str, float]:
+    H = view.module.hidden(view.network, view.theta, view.X)
+    return ranks(np.linalg.eigvalsh(H @ H.T if H.shape[0] <= H.shape[1] else H.T @ H))
+
+
+def ranks(eigenvalues: NDArray[np.float64]) -> dict[str, float]:
+    """Of eigenvalues up to rounding at least 0; both 0 where all are."""
+    values = eigenvalues[eigenvalues > 0.0]
+    if not values.size:
+        return {"participation_ratio": 0.0, "entropy_rank": 0.0}
+    p = values / values.sum()
+    return {
+        "participation_ratio": float(1.0 / np.sum(p**2)),
+        "entropy_rank": float(np.exp(-np.sum(p * np.log(p)))),
+    }

@@ -1,0 +1,99 @@
+"""The kernel flow of the matching infinite width beside the network, from the network's own start. MATH §5, §6.
+
+With K/n = V diag(λ) Vᵀ over the training inputs and c = Vᵀ(y − αf_0(X)), K the limit of `_limit`,
+
+    g_t(X) = αf_0(X) + V(1 − ρ)c,   g_t(x) = αf_0(x) + K(x, X) V ((1 − ρ)/(nλ)) c,   ρ_i = (1 − ηλ_i)^t or e^{−λ_i t}:
+
+t steps of size η of a full-batch descent of constant step, or time t of any other flow. The root mean square of
+αf_t − g_t over training and test inputs tends to 0 with the width in NTK scaling. Modes with λ ≤ n·eps·λ_max count as
+0 and never move. A kernel descent that diverges (η > 2/λ_max) is recorded as infinitely far once it overflows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simlab.core.params import Params as Base
+from simlab.observables._limit import tangent_limit
+from simlab.observables._view import ANY_DIM, Setting, View
+from simlab.record.schema import RECORD, Output
+
+Floats = NDArray[np.float64]
+
+
+class Params(Base):
+    pass
+
+
+class Modes(NamedTuple):
+    """λ > 0 (k,), training inputs' V (n, k), test inputs' K(x, X)V/(nλ) (p, k), c (k,), and both αf_0."""
+
+    rates: Floats
+    train: Floats
+    test: Floats
+    parts: Floats
+    start: Floats
+    start_test: Floats
+
+
+def check(params: Params, setting: Setting) -> None:
+    if min(setting.samples, setting.test_samples) < 1:
+        key = "samples" if setting.samples < 1 else "test_samples"
+        raise ValueError(f"{key} = 0: the observable kernel_distance compares predictions there; give some")
+    try:
+        tangent_limit(setting.network, ANY_DIM)
+    except ValueError as error:
+        raise ValueError(f"observables kernel_distance with {error}") from None
+
+
+def outputs(params: Params) -> dict[str, Output]:
+    where = {"train": "training", "test": "test"}
+    found = {
+        f"kernel_{name}_distance": Output(f"root mean square of αf_t − g_t over the {text} inputs", (RECORD,))
+        for name, text in where.items()
+    }
+    return found | {
+        f"kernel_{name}_loss": Output(f"{text} loss of the kernel flow g_t", (RECORD,)) for name, text in where.items()
+    }
+
+
+def measure(params: Params, view: View) -> dict[str, float]:
+    modes = view.once("kernel_distance", lambda: _modes(view))
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = grown(modes.rates, view.time, view.step, view.step_size) * modes.parts
+        train, test = modes.start + modes.train @ moved, modes.start_test + modes.test @ moved
+        return {
+            "kernel_train_distance": _root_mean_square(view.predict(view.X) - train),
+            "kernel_test_distance": _root_mean_square(view.predict(view.X_test) - test),
+            "kernel_train_loss": 0.5 * _root_mean_square(train - view.y) ** 2,
+            "kernel_test_loss": 0.5 * _root_mean_square(test - view.y_test) ** 2,
+        }
+
+
+def _modes(view: View) -> Modes:
+    n, limit = len(view.y), tangent_limit(view.network, view.dim)
+    rates, V = np.linalg.eigh(limit.gram(view.X) / n)
+    moving = rates > n * np.finfo(np.float64).eps * rates[-1]
+    rates, V = rates[moving], V[:, moving]
+    start, start_test = (view.predict(X, view.theta0) for X in (view.X, view.X_test))
+    return Modes(
+        rates, V, limit.gram(view.X_test, view.X) @ (V / (n * rates)), V.T @ (view.y - start), start, start_test
+    )
+
+
+def grown(rates: Floats, time: float, step: int, step_size: float | None) -> Floats:
+    """1 − ρ, the share of the way to the labels that each mode has gone; without cancellation for slow modes."""
+    if step_size is None:
+        return np.asarray(-np.expm1(-rates * time))
+    x = step_size * rates
+    slow = x < 0.5
+    return np.asarray(np.where(slow, -np.expm1(step * np.log1p(-np.where(slow, x, 0.0))), 1.0 - (1.0 - x) ** step))
+
+
+def _root_mean_square(values: Floats) -> float:
+    """∞ where the values overflowed."""
+    size = float(np.sqrt(np.mean(values**2)))
+    return size if np.isfinite(size) else float("inf")
