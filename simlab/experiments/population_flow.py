@@ -5,7 +5,10 @@ loss and its gradient alone will do. The risk is recorded to 1e-10 of itself: wh
 more, near recovery, it is summed in double-double arithmetic (`simlab.theory.population`), down to 1e-30.
 
 Only inputs uniform on a sphere about 0 or Gaussian, ReLU without biases, and a target whose ReLU neurons are known have
-this closed form; all else is refused. Test inputs, if any, are for observables. Streams: ``target``, ``init``, ``test``;
+this closed form; all else is refused. At a neuron of zero the risk has a kink, which weights reach in finite time where
+|a_j| > ‖w_j‖, or a_j is not trained, and it pays: descent goes on, a solver is then caught in ever smaller steps.
+
+Test inputs, if any, are for observables. Streams: ``target``, ``init``, ``test``;
 flows: ``noise``.
 """
 
@@ -94,7 +97,7 @@ EXAMPLES = (
     | {
         "data": {"kind": "gaussian", "dim": 5},
         "target": {"kind": "neuron"},
-        "network": {"kind": "two_layer", "width": 4, "trained": "first"},
+        "network": {"kind": "two_layer", "width": 4},
         "flow": {"kind": "ode", "end_time": 5.0},
         "observables": ["risk", "test_loss"],
     },
@@ -129,7 +132,8 @@ def outputs(params: Params) -> dict[str, Output]:
 def prepare(params: Params, streams: Streams) -> Work:
     law, network = module_of(params.data), params.network
     d, m = params.data.dim, network.width
-    target: NeuronSum = _descent.drawn(params.target, d, streams["target"])
+    target = _descent.drawn(params.target, d, streams["target"])
+    assert isinstance(target, NeuronSum)  # validated
     k = len(target.coefficients)
     layers = [network.trained != "second", network.trained != "first"]
     problem = Problem(
