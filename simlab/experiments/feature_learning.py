@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from simlab.core.params import AsTuple, Room
 from simlab.core.rng import Streams
@@ -30,6 +30,12 @@ class Params(gradient_flow.Params):
         (1e-3, 1e-1, 1.0, 10.0), min_length=1, description="ridges λ of the kernel, each once"
     )
     kernel: Annotated[Kernel, Room("kernels")]
+
+    @model_validator(mode="after")
+    def _each_ridge_once(self) -> Params:
+        if len(set(self.ridges)) < len(self.ridges):
+            raise ValueError(f"ridges = {list(self.ridges)}: each may be named once")
+        return self
 
 
 EXAMPLES = (

@@ -8,8 +8,7 @@ Only inputs uniform on a sphere about 0 or Gaussian, ReLU without biases, and a 
 this closed form; all else is refused. At a neuron of zero the risk has a kink, which weights reach in finite time where
 |a_j| > ‖w_j‖, or a_j is not trained, and it pays: descent goes on, a solver is then caught in ever smaller steps.
 
-Test inputs, if any, are for observables. Streams: ``target``, ``init``, ``test``;
-flows: ``noise``.
+Test inputs, if any, are for observables. Streams: ``target``, ``init``, ``test``; flows: ``noise``.
 """
 
 from __future__ import annotations
