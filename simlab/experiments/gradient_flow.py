@@ -1,49 +1,47 @@
-"""Gradient descent of a network on a target over sampled inputs, with observables along the way. MATH §6.
+"""A flow of a network on a target over sampled inputs, with observables along the way. MATH §6.
 
-Streams: ``data`` and ``test`` (inputs), ``target``, ``init``. Time is η times the number of steps.
+Any network with compiled loops, any flow. Where an observable needs it (`linear_distance`) the network linearised at
+its start is trained beside it, with the same data, steps and noise.
+
+Streams: ``data`` and ``test`` (inputs), ``target``, ``init``; flows: ``batches``, ``fresh``, ``noise``.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.core import lookup
-from simlab.core.blas import one_blas_thread
 from simlab.core.errors import one_of
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
 from simlab.data._draw import draw
-from simlab.flows import gradient_descent
+from simlab.experiments import _descent
+from simlab.experiments._descent import LINEAR, NET, Course, Followed, drawn
+from simlab.flows._problem import Problem
 from simlab.networks._bound import Bound
-from simlab.observables import test_loss, train_loss, weight_movement
-from simlab.observables._schedule import Spacing, schedule
-from simlab.observables._view import View
-from simlab.record.schema import RECORD, Output
+from simlab.observables._view import Setting, View, check
+from simlab.record.schema import Output
 from simlab.record.segments import State
 
-ADVANCE_SECONDS = 0.5
-STRETCH_SECONDS = 0.05
+Floats = NDArray[np.float64]
+ENDINGS = _descent.ENDINGS
 
 
-class Params(Base):
+class Params(Followed):
     samples: int = Field(ge=1, description="number n of training samples")
     test_samples: int = Field(0, ge=0, description="number of test samples")
-    records: int = Field(101, ge=2, description="how many instants to record, the first and the last among them")
-    spacing: Spacing = Field("linear", description="of the recorded steps: linear or log")
+    dtype: Literal["float64", "float32"] = Field(
+        "float64", description="precision of the flow; what is recorded is measured in float64"
+    )
     data: Annotated[Base, Room("data")]
     target: Annotated[Base, Room("targets")]
     network: Annotated[Base, Room("networks")]
-    flow: Annotated[gradient_descent.Params, Room("flows")]
-    observables: Annotated[tuple[Base, ...], Room("observables")] = Field(
-        (train_loss.Params(), test_loss.Params(), weight_movement.Params()), description="what to measure"
-    )
 
     @model_validator(mode="after")
     def _can_be_trained(self) -> Params:
@@ -56,170 +54,128 @@ class Params(Base):
         return self
 
     @model_validator(mode="after")
-    def _distinct_outputs(self) -> Params:
-        names = [name for o in self.observables for name in module_of(o).outputs(o)]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"observables: {twice[0]} is recorded by two of them; name each once")
+    def _fits_together(self) -> Params:
+        if self.needs_linearised and kind_of(self.network) == "linearised":
+            raise ValueError("network.kind = 'linearised': there is no distance to its own linearisation to observe")
+        check(self.observables, Setting(self.network, self.target, self.data, self.samples, self.test_samples))
+        if not getattr(module_of(self.data), "FINITE", False):  # whose files may not be here
+            drawn(self.target, module_of(self.data).dimension(self.data), np.random.default_rng(0))
+        elif getattr(self.flow, "fresh", False):
+            raise ValueError(f"flow.fresh = true: data.kind = {kind_of(self.data)!r} has no new samples to draw")
         return self
 
 
+_SMALL: dict[str, Any] = {
+    "experiment": {"kind": "gradient_flow", "samples": 10, "test_samples": 5, "records": 6},
+    "data": {"kind": "uniform_sphere", "dim": 5},
+    "target": {"kind": "relu_teacher"},
+    "network": {"kind": "two_layer", "width": 20},
+    "flow": {"kind": "gradient_descent", "steps": 50, "step": 0.1},
+    "observables": ["train_loss", "test_loss", "weight_movement", "tangent_spectrum"],
+}
 EXAMPLES = (
-    {
-        "experiment": {"kind": "gradient_flow", "samples": 10, "test_samples": 5, "records": 6},
-        "data": {"kind": "uniform_sphere", "dim": 5},
-        "target": {"kind": "relu_teacher"},
-        "network": {"kind": "two_layer", "width": 20},
-        "flow": {"kind": "gradient_descent", "steps": 50, "step": 0.1},
-        "observables": ["train_loss", "test_loss", "weight_movement", "tangent_spectrum"],
+    _SMALL,
+    _SMALL
+    | {
+        "flow": {"kind": "sgd", "steps": 50, "step": 0.1, "batch": 3, "fresh": True},
+        "observables": ["train_loss"],
     },
+    _SMALL | {"flow": {"kind": "ode", "end_time": 5.0}, "observables": ["train_loss"]},
 )
 
 
 @dataclass
 class Work:
-    """Everything that can be derived again; `repeated` are the observables measured at every record, `pace` the steps
-    a second of the last stretch."""
+    """Everything that can be derived again."""
 
-    X: NDArray[np.float64]
-    y: NDArray[np.float64]
-    X_test: NDArray[np.float64]
-    y_test: NDArray[np.float64]
-    theta0: NDArray[np.float64]
-    bound: Bound
-    step: float
-    schedule: NDArray[np.int64]
-    grad: NDArray[np.float64]
-    repeated: list[Base]
-    pace: float = 1e3
+    X: Floats
+    y: Floats
+    X_test: Floats
+    y_test: Floats
+    theta0: Floats
+    target: Any
+    course: Course
 
 
 def outputs(params: Params) -> dict[str, Output]:
-    found = {
-        "step": Output("number of steps made", (RECORD,), dtype="int64"),
-        "time": Output("step size times number of steps", (RECORD,)),
-    }
-    for observable in params.observables:
-        found |= module_of(observable).outputs(observable)
-    found["step_size"] = Output("step size η")
-    found["diverged"] = Output("1 if the loss became infinite and descent was stopped there, else 0", dtype="int8")
-    return found
+    return _descent.outputs(params)
 
 
 def prepare(params: Params, streams: Streams) -> Work:
     law, network = module_of(params.data), module_of(params.network)
     dim = law.dimension(params.data)
     X, X_test = draw(params.data, {"data": params.samples, "test": params.test_samples}, streams).values()
-    target = module_of(params.target).draw(params.target, dim, streams["target"])
+    target = drawn(params.target, dim, streams["target"])
     theta0 = network.initialise(params.network, dim, streams["init"])
-    flow = params.flow
-    step = flow.step
-    if flow.step_unit == "edge":
-        K = network.tangent_gram(params.network, theta0, X)
-        step *= 2.0 / float(np.linalg.eigvalsh(K / params.samples)[-1])
-    return Work(
-        X=X,
-        y=target(X),
-        X_test=X_test,
-        y_test=target(X_test),
-        theta0=theta0,
-        bound=Bound(params.network, dim),
-        step=step,
-        schedule=schedule(flow.steps, params.records, params.spacing),
-        grad=np.zeros_like(theta0),
-        repeated=[o for o in params.observables if any(out.is_trajectory for out in module_of(o).outputs(o).values())],
-    )
+    y = target(X)
+    alpha = params.flow.alpha  # type: ignore[attr-defined]
+    finite = getattr(law, "FINITE", False)
+
+    def fresh(n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        new = law.sample(params.data, n, rng)
+        return new, target(new)
+
+    def problem(network: Base) -> Problem:
+        return Problem.of(
+            Bound(network, dim, params.dtype), X, y, alpha,
+            width=getattr(params.network, "width", None), fresh=None if finite else fresh,
+        )  # fmt: skip
+
+    beside = None
+    if params.needs_linearised:
+        linearised = lookup.get("networks", "linearised")
+        beside = problem(linearised.Params(network=params.network)), linearised.around(params.network, theta0)
+    course = _descent.course(params, problem(params.network), theta0, beside)
+    return Work(X, y, X_test, target(X_test), theta0, target, course)
 
 
 def start(params: Params, work: Work, streams: Streams) -> State:
-    return {"theta": work.theta0.copy(), "step": 0, "recorded": 0, "diverged": False, "finished": False}
+    return _descent.start(params, work.course, streams)
 
 
 def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]:
-    declared = outputs(params)
-    rows: dict[str, list[Any]] = {name: [] for name, output in declared.items() if output.is_trajectory}
-    once: dict[str, NDArray[Any]] = {}
-    deadline = time.monotonic() + ADVANCE_SECONDS
-    while not finished(params, state):
-        if state["diverged"] or state["step"] == work.schedule[state["recorded"]]:
-            _record(params, work, state, rows, once)
-        else:
-            _descend(params, work, state)
-        if time.monotonic() >= deadline:
-            break
-    if finished(params, state):
-        once |= {"step_size": np.asarray(work.step), "diverged": np.asarray(state["diverged"])}
-    return {**{name: np.array(values, declared[name].dtype) for name, values in rows.items()}, **once}
+    return _descent.advance(params, work.course, state, lambda state: _view(params, work, state))
 
 
-def _descend(params: Params, work: Work, state: State) -> None:
-    """A compiled stretch of about STRETCH_SECONDS, or up to the next record."""
-    left = int(work.schedule[state["recorded"]]) - state["step"]
-    steps = max(1, min(left, int(work.pace * STRETCH_SECONDS)))
-    began = time.monotonic()
-    bound = work.bound
-    with one_blas_thread():
-        done, state["diverged"] = gradient_descent.descend[bound.dtype](
-            bound.loops.gradient[bound.dtype],
-            *bound.activation,
-            state["theta"],
-            work.X,
-            work.y[:, np.newaxis],
-            params.flow.alpha,
-            bound.sizes,
-            bound.numbers,
-            work.grad,
-            bound.scratch(len(work.X)),
-            work.step / params.flow.alpha**2,
-            bound.trained.start,
-            bound.trained.stop,
-            steps,
-        )
-    state["step"] += done
-    work.pace = max(1.0, done / max(time.monotonic() - began, 1e-7))
-
-
-def _record(
-    params: Params, work: Work, state: State, rows: dict[str, list[Any]], once: dict[str, NDArray[Any]]
-) -> None:
-    view = View(
-        state["theta"],
-        work.theta0,
-        work.X,
-        work.y,
-        work.X_test,
-        work.y_test,
-        params.network,
-        params.flow.alpha,
+def _view(params: Params, work: Work, state: State) -> View:
+    flow: Any = params.flow
+    constant = kind_of(flow) == "gradient_descent" and flow.schedule == "constant" and flow.step != "auto"
+    linear = state.get(LINEAR + "theta")
+    return View(
+        theta=np.asarray(state[NET + "theta"], np.float64),
+        theta0=work.theta0,
+        X=work.X,
+        y=work.y,
+        X_test=work.X_test,
+        y_test=work.y_test,
+        network=params.network,
+        alpha=flow.alpha,
+        step=state[NET + "step"],
+        time=state[NET + "time"],
+        step_size=state["step_size"] if constant else None,
+        target=work.target,
+        linear=None if linear is None else np.asarray(linear[: work.theta0.size], np.float64),
+        kept=work.course.kept,
     )
-    rows["step"].append(state["step"])
-    rows["time"].append(state["step"] * work.step)
-    first = state["recorded"] == 0
-    for observable in params.observables if first else work.repeated:
-        with np.errstate(over="ignore", invalid="ignore"):  # the row that shows a divergence
-            measured = module_of(observable).measure(observable, view)
-        for name, value in measured.items():
-            if name in rows:
-                rows[name].append(value)
-            elif first:
-                once[name] = np.asarray(value)
-    state["recorded"] += 1
-    # A divergent descent ends with the row that shows it.
-    with np.errstate(over="ignore", invalid="ignore"):
-        state["diverged"] = bool(state["diverged"] or not np.isfinite(view.train_loss))
-    state["finished"] = state["diverged"] or state["recorded"] == len(work.schedule)
 
 
 def finished(params: Params, state: State) -> bool:
     return bool(state["finished"])
 
 
-def progress(params: Params, state: State) -> tuple[int, int]:
-    return state["step"], params.flow.steps
+def progress(params: Params, state: State) -> tuple[float, float]:
+    return _descent.progress(params, state)
 
 
 def cost(params: Params) -> tuple[float, float]:
-    """Two products with the weights a step: about 6 flops a weight and sample; 8 bytes a recorded number."""
+    """About 6 flops a sample and weight a step; a solver's steps are guessed. 8 bytes a recorded number."""
+    flow: Any = params.flow
     dim = module_of(params.data).dimension(params.data)
-    weights = module_of(params.network).loops(params.network, dim).size
+    weights = Bound(params.network, dim).loops.size
+    steps = flow.steps if _descent.clock(flow) == "step" else SOLVER_STEPS
     trajectories = sum(output.is_trajectory for output in outputs(params).values())
-    return 6.0 * params.flow.steps * params.samples * weights, 8.0 * params.records * trajectories
+    rows = getattr(flow, "batch", params.samples)
+    return 6.0 * steps * rows * weights, 8.0 * params.records * trajectories
+
+
+SOLVER_STEPS = 3000

@@ -6,13 +6,17 @@ repetitions where there are at least `FEW`, else the usual one from the residual
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
+
+from simlab.record.reader import Results
+from simlab.record.schema import RECORD
 
 Floats = NDArray[np.float64]
 FEW = 4
@@ -61,15 +65,30 @@ def fit_power(x: ArrayLike, y: ArrayLike) -> Power | None:
     return Power(exponent, exponent - half, exponent + half, offset)
 
 
-def power_line(axis: Axes, x: ArrayLike, y: ArrayLike, colour: Any, label: str) -> None:
+def reduced(results: Results, name: str, at: Mapping[str, Any], of: Literal["end", "largest"] = "largest") -> Floats:
+    """What is left of a recorded name at these coordinates, of each trajectory its last or its largest number."""
+    values = np.asarray(results.select(name, at), dtype=np.float64)
+    if RECORD not in results.dims[name]:
+        return values
+    if not values.shape[-1]:  # every point failed
+        return np.full(values.shape[:-1], np.nan)
+    recorded = np.asarray(results.select("length", at))[..., np.newaxis] - 1
+    if of == "end":
+        return np.asarray(np.take_along_axis(values, recorded, axis=-1)[..., 0])
+    # A NaN that was recorded stays one, so does a point without records; padding behind a trajectory does not count.
+    counts = (np.arange(values.shape[-1]) <= recorded) | (recorded < 0)
+    return np.asarray(np.where(counts, values, -np.inf).max(axis=-1))
+
+
+def power_line(axis: Axes, x: ArrayLike, y: ArrayLike, colour: Any, label: str, *, fit: bool = True) -> None:
     """Means as points, single repetitions as faint ones, and the fit as a line with its exponent in the legend."""
     abscissa, values = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     values = np.where(values > 0, values, np.nan).reshape(len(abscissa), -1)
-    power = fit_power(abscissa, values)
+    power = fit_power(abscissa, values) if fit else None
     text = f"{label}: {power}" if power and label else f"{power}" if power else label
     if values.shape[1] > 1:
         axis.plot(np.repeat(abscissa, values.shape[1]), values.ravel(), ".", ms=2, alpha=0.25, color=colour)
-    axis.plot(abscissa, values.mean(axis=1), "o", ms=4, color=colour, label=text)
+    axis.plot(abscissa, values.mean(axis=1), "o" if fit else "o-", ms=4, lw=1.2, color=colour, label=text)
     if power is not None:
         axis.plot(abscissa, power(abscissa), "-", lw=1.2, color=colour)
     axis.set(xscale="log", yscale="log")
@@ -83,7 +102,9 @@ def reference_line(axis: Axes, x: ArrayLike, start: float, exponent: float) -> N
 
 
 def legend_below(axis: Axes, title: str) -> None:
-    """A legend in the lower left, below all points: the axis grows by half downwards."""
+    """A legend in the lower left, below all points: the axis grows by half downwards. None without labels."""
+    if not axis.get_legend_handles_labels()[0]:
+        return
     low, high = axis.get_ylim()
     axis.set_ylim(low * (low / high) ** 0.5, high)
     axis.legend(frameon=False, fontsize=8, loc="lower left", title=title, title_fontsize=8)

@@ -1,9 +1,13 @@
-"""Recorded numbers against an axis of the sweep on log axes, with fitted exponents; the other axes are lines."""
+"""Recorded numbers against an axis of the sweep on log axes, with fitted exponents; the other axes are lines.
+
+Of a trajectory its end, or its largest value: a supremum over the recorded instants.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -11,10 +15,10 @@ from pydantic import Field
 
 from simlab.core.errors import BadInput, nearest, one_of
 from simlab.core.params import Params as Base
-from simlab.figures._powers import legend_below, power_line, reference_line
+from simlab.figures._powers import legend_below, power_line, reduced, reference_line
 from simlab.figures._style import colours, panels, point_label, readable, tick_at
 from simlab.record.reader import Results
-from simlab.record.schema import Output
+from simlab.record.schema import RECORD, Output
 
 FEW_TICKS = 6
 
@@ -22,22 +26,29 @@ FEW_TICKS = 6
 class Params(Base):
     x: str = Field(description="an axis of the sweep")
     y: list[str] = Field(min_length=1, max_length=6, description="recorded names, one panel each")
+    of: Literal["end", "largest"] = Field("end", description="which value of a trajectory: its last or its largest")
+    fit: bool = Field(True, description="fit a power law to each line")
     reference: float | None = Field(None, description="exponent of a line to compare with")
     title: str = ""
 
 
-EXAMPLES = ({"x": "network.width", "y": ["rms_error"], "reference": -0.5},)
+EXAMPLES = (
+    {"x": "network.width", "y": ["rms_error"], "reference": -0.5},
+    {"x": "flow.alpha", "y": ["weight_movement"], "of": "largest", "fit": False},
+)
 
 
 def check(params: Params, outputs: Mapping[str, Output]) -> None:
-    known = [name for name, output in outputs.items() if not output.dims]
+    known = [name for name, output in outputs.items() if output.dims in ((), (RECORD,))]
     for name in params.y:
         if name not in known:
-            raise BadInput(f"figure: {name!r} is no single number of this run{nearest(name, known)} ({one_of(known)})")
+            raise BadInput(
+                f"figure: {name!r} is no number or trajectory of this run{nearest(name, known)} ({one_of(known)})"
+            )
 
 
 def draw(params: Params, results: Results) -> Figure:
-    dims = results.dims[params.y[0]]
+    dims = results.dims["length"]
     across = results.dims[params.x][0] if params.x in results and len(results.dims[params.x]) == 1 else None
     if across not in dims:
         raise BadInput(f"figure.x = {params.x!r}: no axis of this sweep (there are: {one_of(dims)})")
@@ -48,16 +59,16 @@ def draw(params: Params, results: Results) -> Figure:
     for axis, name in zip(axes, params.y, strict=True):
         tops = []
         for point, shade in zip(points, colours(len(points)), strict=True):
-            values = results.select(name, dict(zip(lines, point, strict=True)))
+            values = reduced(results, name, dict(zip(lines, point, strict=True)), params.of)
             # What is left are the axis and the seeds, in the order of the sweep, where the seeds are last.
-            power_line(axis, x, values, shade, point_label(lines, point))
+            power_line(axis, x, values, shade, point_label(lines, point), fit=params.fit)
             tops.append(np.nanmax(values))
         if params.reference is not None:
             reference_line(axis, x, 1.3 * float(np.max(tops)), params.reference)
         axis.set(xlabel=params.x, ylabel=readable(name))
         if x.size <= FEW_TICKS:
             tick_at(axis, x)
-        legend_below(axis, "fitted exponent")
+        legend_below(axis, "fitted exponent" if params.fit else "")
     if params.title:
         figure.suptitle(params.title, fontsize=11)
     return figure

@@ -1,4 +1,4 @@
-"""Full-batch gradient descent θ ← θ − η ∇R_α(θ), R_α(θ) = R(α f_θ)/α², R(f) = (1/2n) Σ (f(x_i) − y_i)². MATH §6.
+"""Full-batch gradient descent θ ← θ − η_t ∇R_α(θ), R_α(θ) = R(α f_θ)/α², R(f) = (1/2n) Σ ‖f(x_i) − y_i‖². MATH §6.
 
 With α the output scale the prediction α f moves, to first order, by −η K (α f − y)/n a step, K the tangent kernel,
 whatever α: the lazy limit is α → ∞. In that regime mode i of K/n contracts by 1 − η λ_i a step, and descent is stable
@@ -7,62 +7,75 @@ for η < 2/λ_max, "the edge".
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numba import boolean, int64, types
 from numpy.typing import NDArray
-from pydantic import Field
 
 from simlab.core.jit import per_real
-from simlab.core.params import Params as Base
-from simlab.networks._signature import GRADIENT
+from simlab.core.rng import Streams
+from simlab.flows._problem import BEYOND, GOING, NOT_FINITE, Problem
+from simlab.flows._schedule import factor
+from simlab.flows._stepping import State, Stepping, arguments, begin, go, signature
 
-Floats = NDArray[Any]
-
-
-class Params(Base):
-    steps: int = Field(ge=1, description="number of steps")
-    step: float = Field(gt=0, description="step size η, in the unit below")
-    step_unit: Literal["absolute", "edge"] = Field(
-        "absolute",
-        description="edge: in units of 2/λ_max of the tangent kernel at initialisation, divided by n",
-    )
-    alpha: float = Field(1.0, gt=0, description="output scale α of lazy training")
+Array = NDArray[Any]
 
 
-EXAMPLES = ({"steps": 50, "step": 0.1}, {"steps": 50, "step": 0.5, "step_unit": "edge", "alpha": 10.0})
+class Params(Stepping):
+    pass
 
 
-def DESCENT(real: types.Float) -> Any:
-    gradient = GRADIENT(real)
-    return types.Tuple((int64, boolean))(types.FunctionType(gradient), *gradient.args, real, int64, int64, int64)
+EXAMPLES = (
+    {"steps": 50, "step": 0.1},
+    {"steps": 50, "step": 0.5, "step_unit": "edge", "alpha": 10.0, "schedule": "cosine"},
+    {"steps": 50, "step": "auto", "auto_every": 7},
+)
 
 
-@per_real(DESCENT)
+@per_real(signature)
 def descend(
     gradient: Any,
     act: Any,
-    a: Floats,
-    theta: Floats,
-    X: Floats,
-    y: Floats,
+    a: Array,
+    theta: Array,
+    X: Array,
+    y: Array,
     alpha: float,
-    sizes: NDArray[np.int64],
-    numbers: Floats,
-    grad: Floats,
-    scratch: Floats,
-    step: float,
+    sizes: Array,
+    numbers: Array,
+    grad: Array,
+    scratch: Array,
     begin: int,
     end: int,
+    eta: float,
+    code: int,
+    schedule: Array,
+    first: int,
     steps: int,
-) -> tuple[int, bool]:
-    """Make up to `steps` steps in place with θ[begin:end]; returns how many, and whether the loss was no longer
-    finite."""
+    units: float,
+    limit: float,
+) -> tuple[int, int, float]:
     for done in range(steps):
         loss = gradient(act, a, theta, X, y, alpha, sizes, numbers, grad, scratch)
         if not np.isfinite(loss):
-            return done, True
+            return done, NOT_FINITE, units
+        if loss > limit:
+            return done, BEYOND, units
+        s = factor(code, schedule, first + done)
+        units += s
+        move = theta.dtype.type(eta * s / (np.float64(alpha) * np.float64(alpha)))
         for k in range(begin, end):
-            theta[k] -= step * grad[k]
-    return steps, False
+            theta[k] -= move * grad[k]
+    return steps, GOING, units
+
+
+def start(params: Params, problem: Problem, theta0: Array, streams: Streams) -> State:
+    return begin(params, problem, theta0)
+
+
+def advance(params: Params, problem: Problem, state: State, until: int, seconds: float) -> None:
+    def stretch(steps: int) -> tuple[int, int, float]:
+        made: tuple[int, int, float] = descend[problem.dtype](*arguments(params, problem, state, steps))
+        return made
+
+    go(params, problem, state, until, seconds, stretch)

@@ -7,7 +7,8 @@
     "flow.alpha" = { logspace = [0, 3, 13] }       # 10^0 … 10^3 in 13 values; also linspace, geomspace, range
     network = [{ kind = … }, { kind = … }]         # an axis of whole tables (its coordinate: their JSON) or names
     seeds = 10                                     # ten repetitions, the dimension "seed"
-    zip = [["flow.step", "flow.alpha"]]            # these axes advance together: one dimension, several coordinates
+    zip = [["flow.step", "flow.alpha"]]            # these axes advance together: one dimension, several coordinates,
+                                                   # named by the first, the only one that may have no value twice
     independent = ["network.width"]                # this axis's value is mixed into the random streams
 
 A point is one index over all dimensions, the last one fastest.
@@ -64,6 +65,9 @@ class Sweep:
                 group = next((g for g in zipped if key in g), (key,))
                 groups.append(group)
                 seen.update(group)
+                # The first of a group names the dimension; the others may stay at a value, as min(10, 0.1/τ²) does.
+                if not _distinct(axes[group[0]]):
+                    raise BadInput(f"sweep.{group[0]} = {_short(axes[group[0]])}: a value is there twice")
         sweep = cls(axes, tuple(groups), seeds, tuple(independent))
         if sweep.points > MOST_POINTS:
             raise BadInput(f"[sweep]: {sweep.points} points; at most {MOST_POINTS} in one run")
@@ -176,11 +180,12 @@ def _values(key: str, given: Any) -> list[Any]:
         raise BadInput(f"sweep.{key} = {given!r}: must be a list of values or {{ one of {one_of(GENERATORS)} }}")
     if not given:
         raise BadInput(f"sweep.{key} = []: empty; give at least one value")
-    if len({json.dumps(float(v) if type(v) is int and abs(v) < 1 << 53 else v, default=str) for v in given}) < len(
-        given
-    ):
-        raise BadInput(f"sweep.{key} = {_short(given)}: a value is there twice")
     return given
+
+
+def _distinct(values: list[Any]) -> bool:
+    words = {json.dumps(float(v) if type(v) is int and abs(v) < 1 << 53 else v, default=str) for v in values}
+    return len(words) == len(values)
 
 
 def _generate(key: str, word: str, numbers: Any) -> list[Any]:

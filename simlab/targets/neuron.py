@@ -6,7 +6,6 @@ Its power by degree, on the sphere of radius r, is that of the zonal g(u) = Ï†(â
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from simlab.activations._apply import apply
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, module_of
 from simlab.sphere.power import zonal_power
+from simlab.targets._neurons import NeuronSum
 from simlab.targets._sphere import unit_vectors
 
 Floats = NDArray[np.float64]
@@ -35,9 +35,8 @@ EXAMPLES: tuple[dict[str, Any], ...] = (
 )
 
 
-def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:
-    w = params.norm * unit_vectors(1, dim, rng)[0]
-    return lambda X: apply(params.activation, X @ w)
+def draw(params: Params, dim: int, rng: np.random.Generator) -> NeuronSum:
+    return NeuronSum(params.norm * unit_vectors(1, dim, rng), np.ones(1), params.activation)
 
 
 def power(params: Params, dim: int, max_degree: int, radius: float = 1.0) -> Floats:

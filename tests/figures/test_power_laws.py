@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,11 +11,13 @@ import pytest
 from simlab import figures
 from simlab.core.errors import BadInput
 from simlab.core.params import module_of
-from simlab.figures._powers import fit_power
+from simlab.figures import scaling
+from simlab.figures._powers import fit_power, reduced
 from simlab.lab.results import merged_outputs
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from simlab.record.reader import Results
+from simlab.record.schema import RECORD, Output
 
 X = np.array([10.0, 20.0, 40.0, 80.0, 160.0])
 
@@ -70,5 +73,41 @@ def test_scaling_of_a_sweep_of_whole_tables(tmp_path: Path) -> None:
     elsewhere = figures.choose({**table, "x": "network.depth"}, merged_outputs(spec))
     with pytest.raises(BadInput, match=r"figure\.x = 'network.depth': no axis of this sweep"):
         module_of(elsewhere).draw(elsewhere, results)
-    with pytest.raises(BadInput, match="'errors' is no single number"):
+    with pytest.raises(BadInput, match="'errors' is no number or trajectory"):
         figures.choose({**table, "y": ["errors"]}, merged_outputs(spec))
+
+
+class Recorded(dict[str, Any]):
+    """Trajectories of lengths 3, 2 and 0 (a point that failed), padded with NaN, and a single number a point."""
+
+    def __init__(self) -> None:
+        loss = np.array([[4.0, 9.0, 1.0], [5.0, 2.0, np.nan], [np.nan] * 3])
+        super().__init__({"loss": loss, "length": np.array([3, 2, 0]), "error": np.array([1.0, 2.0, np.nan])})
+        self.dims = {"loss": ("width", "record"), "length": ("width",), "error": ("width",)}
+
+    def select(self, name: str, at: dict[str, Any]) -> Any:
+        return self[name]
+
+
+def test_the_end_and_the_largest_of_trajectories() -> None:
+    made: Any = Recorded()
+    np.testing.assert_array_equal(reduced(made, "loss", {}, "end"), [1.0, 2.0, np.nan])
+    np.testing.assert_array_equal(reduced(made, "loss", {}, "largest"), [9.0, 5.0, np.nan])
+    np.testing.assert_array_equal(reduced(made, "error", {}, "largest"), [1.0, 2.0, np.nan])
+    made["loss"][0, 1] = np.nan  # recorded, not padding
+    np.testing.assert_array_equal(reduced(made, "loss", {}, "largest"), [np.nan, 5.0, np.nan])
+    made["loss"] = np.empty((3, 0))  # nothing recorded anywhere
+    np.testing.assert_array_equal(reduced(made, "loss", {}, "largest"), np.full(3, np.nan))
+    np.testing.assert_array_equal(reduced(made, "loss", {}, "end"), np.full(3, np.nan))
+
+
+def test_scaling_of_trajectories() -> None:
+    made: Any = Recorded()
+    made["width"], made.dims["width"] = np.array([1.0, 2.0, 4.0]), ("width",)
+    for of, values in (("end", [1.0, 2.0, np.nan]), ("largest", [9.0, 5.0, np.nan])):
+        params = scaling.Params(x="width", y=["loss"], of=of, fit=False)  # type: ignore[arg-type]
+        scaling.check(params, {"loss": Output("a loss", (RECORD,))})
+        (axis,) = scaling.draw(params, made).axes
+        (line,) = axis.lines
+        np.testing.assert_array_equal(np.asarray(line.get_ydata()), values)
+        assert axis.get_legend() is None, "one line without a fit needs none"

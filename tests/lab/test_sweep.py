@@ -56,6 +56,15 @@ def test_zipped_axes_are_one_dimension_with_several_coordinates() -> None:
     ]
 
 
+def test_zipped_axes_may_stay_at_a_value_but_for_the_first() -> None:
+    table = {"f.step": [10.0, 10.0, 2.5], "n.std": [0.05, 0.1, 0.2], "zip": [["n.std", "f.step"]]}
+    sweep = Sweep.parse(table)
+    assert [sweep.values(point)["f.step"] for point in range(3)] == [10.0, 10.0, 2.5]
+    assert Sweep.parse(sweep.dump()) == sweep
+    with pytest.raises(BadInput, match=r"sweep\.f\.step = .*: a value is there twice"):
+        Sweep.parse({**table, "zip": [["f.step", "n.std"]]})
+
+
 def test_unquoted_axes_mean_the_same() -> None:
     assert Sweep.parse({"network": {"width": [1, 2]}, "flow": {"alpha": {"linspace": [0, 1, 2]}}}) == Sweep.parse(
         {"network.width": [1, 2], "flow.alpha": [0.0, 1.0]}

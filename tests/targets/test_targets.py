@@ -27,3 +27,12 @@ def test_relu_teacher_has_unit_neurons() -> None:
     f = relu_teacher.draw(relu_teacher.Params(neurons=1), 7, np.random.default_rng(4))
     values = f(np.random.default_rng(5).standard_normal((40_000, 7))) ** 2
     assert abs(values.mean() - 0.5) < 5 * np.sqrt(1.25 / 40_000)
+
+
+@pytest.mark.parametrize(("kind", "fields"), [("relu_teacher", {"neurons": 4}), ("neuron", {"norm": 3.0})])
+def test_known_neurons_make_the_target(kind: str, fields: dict[str, Any]) -> None:
+    module = lookup.get("targets", kind)
+    f = module.draw(parse(module.Params, fields), 5, np.random.default_rng(1))
+    X = np.random.default_rng(0).standard_normal((8, 5))
+    assert np.allclose(f(X), np.maximum(X @ f.neurons.T, 0.0) @ f.coefficients, rtol=1e-14)
+    assert np.allclose(np.linalg.norm(f.neurons, axis=1), fields.get("norm", 1.0))

@@ -1,0 +1,233 @@
+"""What experiments that follow a flow share: when to record, the linearised network beside, the rows and the ending.
+
+State: that of the flow under ``net_…``, that of the linearised network's under ``linear_…`` where an observable needs
+it, and ``recorded``, the number of records made. A flow that ends early is recorded once more where it stands; the code
+of the ending is kept, and no step is recorded twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from simlab.core.errors import BadInput
+from simlab.core.params import AsTuple, Room, module_of
+from simlab.core.params import Params as Base
+from simlab.core.rng import Streams
+from simlab.flows._problem import ENDINGS as OF_FLOWS
+from simlab.flows._problem import GOING, Problem, ending_of
+from simlab.observables import test_loss, train_loss, weight_movement
+from simlab.observables._schedule import Spacing, check_listed, instants, schedule
+from simlab.observables._view import View, need
+from simlab.record.schema import RECORD, Output
+from simlab.record.segments import State
+
+ADVANCE_SECONDS = 0.5
+LINEAR_ENDED = 1 + max(OF_FLOWS)
+ENDINGS = {**OF_FLOWS, LINEAR_ENDED: "the linearised network beside diverged"}
+NET, LINEAR = "net_", "linear_"
+
+
+class Followed(Base):
+    """The fields of an experiment that follows a flow."""
+
+    records: int = Field(101, ge=2, description="how many instants to record, the first and the last among them")
+    spacing: Spacing = Field("linear", description="of the recorded steps, or times: linear, log or listed")
+    at: Annotated[tuple[float, ...], AsTuple] = Field(
+        (), description="listed: the steps to record, or times of a flow in time, beside the first and the last"
+    )
+    first_time: float | None = Field(
+        None, gt=0, description="log, a flow in time: the first after 0; left out: a ten-thousandth of the last"
+    )
+    flow: Annotated[Base, Room("flows")]
+    observables: Annotated[tuple[Base, ...], Room("observables")] = Field(
+        (train_loss.Params(), test_loss.Params(), weight_movement.Params()), description="what to measure"
+    )
+
+    @model_validator(mode="after")
+    def _instants_are_possible(self) -> Followed:
+        check_listed(self.at, self.spacing, last(self.flow), "at")
+        if clock(self.flow) == "step" and (broken := [at for at in self.at if not at.is_integer()]):
+            raise ValueError(f"at = {list(self.at)}: {broken[0]} is not a number of steps")
+        if self.first_time is not None and (clock(self.flow) == "step" or self.first_time >= last(self.flow)):
+            raise ValueError(f"first_time = {self.first_time}: only for a flow in time, and before its end")
+        if self.needs_linearised and getattr(self.flow, "step", None) == "auto":
+            raise ValueError('flow.step = "auto": the linearised network beside takes the same steps; give a number')
+        return self
+
+    @property
+    def needs_linearised(self) -> bool:
+        return need(self.observables, "linearised")
+
+
+def clock(flow: Base) -> str:
+    """What a flow counts: "step" or "time"."""
+    return getattr(module_of(flow), "CLOCK", "step")
+
+
+def last(flow: Any) -> float:
+    """The last step, or time."""
+    return float(flow.end_time if clock(flow) == "time" else flow.steps)
+
+
+def plan(params: Followed) -> NDArray[Any]:
+    """The steps, or times, to record."""
+    flow: Any = params.flow
+    if clock(flow) == "time":
+        first = params.first_time or 1e-4 * flow.end_time
+        return instants(flow.end_time, params.records, params.spacing, first, params.at)
+    return schedule(flow.steps, params.records, params.spacing, [int(at) for at in params.at])
+
+
+@dataclass
+class Course:
+    """What is followed, all of it derivable again: the problem and its start, the linearised one beside or None, when
+    to record, the observables measured at every record, and what those keep."""
+
+    problem: Problem
+    theta0: NDArray[Any]
+    beside: tuple[Problem, NDArray[Any]] | None
+    schedule: NDArray[Any]
+    repeated: list[Base]
+    kept: dict[str, Any] = field(default_factory=dict)
+
+
+def course(
+    params: Followed, problem: Problem, theta0: NDArray[Any], beside: tuple[Problem, NDArray[Any]] | None = None
+) -> Course:
+    repeated = [o for o in params.observables if any(out.is_trajectory for out in module_of(o).outputs(o).values())]
+    return Course(problem, theta0, beside, plan(params), repeated)
+
+
+def outputs(params: Followed) -> dict[str, Output]:
+    timed = clock(params.flow) == "time"
+    found = {
+        "step": Output(f"number of steps {'of the solver' if timed else 'made'}", (RECORD,), dtype="int64"),
+        "time": Output("time of the flow" if timed else "sum of the step sizes", (RECORD,)),
+    }
+    for observable in params.observables:
+        found |= module_of(observable).outputs(observable)
+    if not timed:
+        found["step_size"] = Output("step size η at the start")
+    codes = "; ".join(f"{code}: {text}" for code, text in ENDINGS.items())
+    found["ending"] = Output(f"how the flow ended. {codes}", dtype="int8")
+    found["diverged"] = Output("1 if the flow was stopped before its end (see ending), else 0", dtype="int8")
+    return found
+
+
+def start(params: Followed, course: Course, streams: Streams) -> State:
+    flow = module_of(params.flow)
+    net = flow.start(params.flow, course.problem, course.theta0, streams)
+    state: State = {"recorded": 0, "ending": net["ending"], "finished": False, "last": -1.0}
+    if "eta" in net:
+        state["step_size"] = net["eta"]
+    if course.beside is not None:
+        linear = flow.start(params.flow, *course.beside, streams)
+        if "eta" in net:
+            linear["eta"] = net["eta"]
+        state |= {LINEAR + key: value for key, value in linear.items()}
+    return state | {NET + key: value for key, value in net.items()}
+
+
+def part(state: State, prefix: str) -> State:
+    """The state of one flow; its arrays are those of the whole."""
+    return {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}
+
+
+def advance(params: Followed, course: Course, state: State, view: Callable[[State], View]) -> dict[str, NDArray[Any]]:
+    """About half a second of the flow and its records; `view` makes what observables look at from the state."""
+    declared = outputs(params)
+    rows: dict[str, list[Any]] = {name: [] for name, output in declared.items() if output.is_trajectory}
+    once: dict[str, NDArray[Any]] = {}
+    deadline = time.monotonic() + ADVANCE_SECONDS
+    while not state["finished"]:
+        _go_on(params, course, state, deadline - time.monotonic())
+        if state["ending"] != GOING or _arrived(params, course, state):
+            _record(params, course, state, view, rows, once)
+        if time.monotonic() >= deadline:
+            break
+    if state["finished"]:
+        once |= {"ending": np.asarray(state["ending"]), "diverged": np.asarray(state["ending"] != GOING)}
+        if "step_size" in state:
+            once["step_size"] = np.asarray(state["step_size"])
+    return {**{name: np.array(values, declared[name].dtype) for name, values in rows.items()}, **once}
+
+
+def _next(course: Course, state: State) -> Any:
+    return course.schedule[state["recorded"]].item()
+
+
+def _arrived(params: Followed, course: Course, state: State) -> bool:
+    prefixes = (NET,) if course.beside is None else (NET, LINEAR)
+    return all(state[prefix + clock(params.flow)] == _next(course, state) for prefix in prefixes)
+
+
+def _go_on(params: Followed, course: Course, state: State, seconds: float) -> None:
+    """Towards the next record: the network first, then the linearised one up to the same instant."""
+    flow, until = module_of(params.flow), _next(course, state)
+    sides = [(NET, course.problem)] if course.beside is None else [(NET, course.problem), (LINEAR, course.beside[0])]
+    for prefix, problem in sides:
+        own = part(state, prefix)
+        if own[clock(params.flow)] == until or state["ending"] != GOING:
+            continue
+        flow.advance(params.flow, problem, own, until, seconds)
+        state |= {prefix + key: value for key, value in own.items()}
+        if own["ending"] != GOING:
+            state["ending"] = own["ending"] if prefix == NET else LINEAR_ENDED
+        if own[clock(params.flow)] != until:
+            break
+
+
+def _record(
+    params: Followed, course: Course, state: State, view_of: Callable[[State], View], rows: Any, once: Any
+) -> None:
+    here = float(state[NET + clock(params.flow)])
+    if here > state["last"]:
+        view = view_of(state)
+        rows["step"].append(view.step)
+        rows["time"].append(view.time)
+        first = state["recorded"] == 0
+        with np.errstate(over="ignore", invalid="ignore"):  # the row that shows a divergence
+            for observable in params.observables if first else course.repeated:
+                for name, value in _measured(observable, view).items():
+                    if name in rows:
+                        rows[name].append(value)
+                    elif first:
+                        once[name] = np.asarray(value)
+            if state["ending"] == GOING:
+                state["ending"] = ending_of(view.train_loss, state[NET + "limit"])
+        state["recorded"] += 1
+        state["last"] = here
+    state["finished"] = state["ending"] != GOING or state["recorded"] == len(course.schedule)
+
+
+def _measured(observable: Base, view: View) -> dict[str, Any]:
+    """What an observable gives; NaN where weights that are not finite are too much for it."""
+    measure = module_of(observable).measure
+    try:
+        found: dict[str, Any] = measure(observable, view)
+    except (np.linalg.LinAlgError, ValueError, BadInput):
+        if np.all(np.isfinite(view.theta)) and np.isfinite(view.train_loss):
+            raise
+        at_start = measure(observable, replace(view, theta=view.theta0))
+        return {name: np.full(np.shape(value), np.nan) for name, value in at_start.items()}
+    return found
+
+
+def progress(params: Followed, state: State) -> tuple[float, float]:
+    return state[NET + clock(params.flow)], last(params.flow)
+
+
+def drawn(target: Base, dim: int, rng: np.random.Generator) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """The target as drawn; what it refuses names its key."""
+    try:
+        found: Callable[[NDArray[np.float64]], NDArray[np.float64]] = module_of(target).draw(target, dim, rng)
+    except BadInput as error:
+        raise BadInput(f"target.{error}") from None
+    return found

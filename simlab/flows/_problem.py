@@ -1,0 +1,127 @@
+"""What a flow descends on: a loss with its gradient, and the arrays that they need.
+
+    R_α(θ) = R(α f_θ)/α²,   R(f) = (1/2n) Σ_i ‖f(x_i) − y_i‖²     (MATH §6)
+
+The gradient is any compiled function of the signature `networks._signature.GRADIENT`, which gives R and ∇R: a flow
+divides by α². `trained` is the part of θ that moves. Everything here can be derived again; `kept` holds what a flow
+wants to keep in this process (pace, buffers, a solver) and no recorded number depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simlab.core.blas import one_blas_thread
+from simlab.networks._bound import Bound
+
+Array = NDArray[Any]
+LIMIT = 1e8  # times the larger of the first loss and the target's mean square: what is beyond has diverged
+
+ENDINGS = {
+    0: "ran to its end",
+    1: "loss not finite",
+    2: f"loss above {LIMIT:.0e} times the larger of the first loss and the target's mean square",
+    3: "the solver could not make its step small enough",
+}
+GOING, NOT_FINITE, BEYOND, SOLVER_FAILED = ENDINGS
+
+
+@dataclass
+class Problem:
+    """`activation` = (act, its numbers), `layout` = (sizes, numbers) of the network, `scratch`: rows → floats.
+
+    Where there are: `bound`, the network with push and pull; `width` m, the number of particles; `fresh(n, rng)` → new
+    samples (X, y) of the data's law and the target.
+    """
+
+    gradient: Any
+    activation: tuple[Any, Array]
+    layout: tuple[Array, Array]
+    X: Array
+    y: Array
+    alpha: float
+    trained: range
+    scratch: Callable[[int], int]
+    bound: Bound | None = None
+    width: int | None = None
+    fresh: Callable[[int, np.random.Generator], tuple[Array, Array]] | None = None
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.X = np.ascontiguousarray(self.X)
+        self.y = self.column(self.y)
+
+    @classmethod
+    def of(cls, bound: Bound, X: Array, y: Array, alpha: float, **more: Any) -> Problem:
+        """The loss of a network on samples X (n, d), y (n,) or (n, c)."""
+        return cls(
+            gradient=bound.loops.gradient[bound.dtype],
+            activation=bound.activation,
+            layout=(bound.sizes, bound.numbers),
+            X=np.asarray(X, bound.dtype),
+            y=np.asarray(y, bound.dtype),
+            alpha=alpha,
+            trained=bound.trained,
+            scratch=bound.loops.scratch,
+            bound=bound,
+            **more,
+        )
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.X.dtype
+
+    def column(self, y: Array) -> Array:
+        """Values as the compiled loops take them: (n, c), in the flow's precision."""
+        return np.ascontiguousarray(np.reshape(y, (len(y), -1)), dtype=self.dtype)
+
+    @property
+    def scalar_alpha(self) -> Any:
+        return self.dtype.type(self.alpha)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """First and one past the last trained entry of θ."""
+        return self.trained.start, self.trained.stop
+
+    @property
+    def part(self) -> slice:
+        """The trained part of θ."""
+        return slice(*self.span)
+
+    def buffer(self, name: str, size: int | tuple[int, ...]) -> Array:
+        """An array of zeros made once and used again."""
+        shape = (size,) if isinstance(size, int) else size
+        if name not in self.kept or self.kept[name].shape != shape:
+            self.kept[name] = np.zeros(shape, self.dtype)
+        found: Array = self.kept[name]
+        return found
+
+    def loss_and_gradient(self, theta: Array, out: Array) -> float:
+        """R(θ); ∇R, not divided by α², goes to out[trained]."""
+        scratch = self.buffer("scratch", self.scratch(len(self.X)))
+        act, a = self.activation
+        sizes, numbers = self.layout
+        with one_blas_thread():
+            return float(self.gradient(act, a, theta, self.X, self.y, self.scalar_alpha, sizes, numbers, out, scratch))
+
+    def loss(self, theta: Array) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.loss_and_gradient(theta, self.buffer("grad", theta.size))
+
+    def limit(self, theta: Array) -> float:
+        """The loss beyond which a flow that starts at θ has diverged; none for a loss and a target that are 0."""
+        found = LIMIT * max(self.loss(theta), float(np.mean(np.sum(np.square(self.y, dtype=np.float64), axis=1))))
+        return found if 0.0 < found < np.inf else np.inf
+
+
+def ending_of(loss: float, limit: float) -> int:
+    """The code of a loss that ends a flow, or GOING."""
+    if not np.isfinite(loss):
+        return NOT_FINITE
+    return BEYOND if loss > limit else GOING

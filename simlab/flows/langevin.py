@@ -1,0 +1,94 @@
+"""Noisy descent (unadjusted Langevin) at temperature T, on R_α as in `gradient_descent`. MATH §6.
+
+    θ ← θ − η_t (∇R_α(θ) + ρ θ) + √(2 η_t T) ξ,     ξ ~ N(0, I) on the trained weights
+
+As η → 0 its stationary law has the density exp(−(R_α(θ) + ρ‖θ‖²/2)/T); ρ, the ridge, makes it a law where R_α alone
+has flat directions. On a quadratic with matrix A = ∇²R_α + ρ the law is Gaussian with covariance T A⁻¹(1 − ηA/2)⁻¹.
+
+Stream: ``noise``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import float64
+from numba.core.types import npy_rng
+from numpy.typing import NDArray
+from pydantic import Field
+
+from simlab.core.jit import per_real
+from simlab.core.rng import Streams
+from simlab.flows._problem import BEYOND, GOING, NOT_FINITE, Problem
+from simlab.flows._schedule import factor
+from simlab.flows._stepping import State, Stepping, arguments, begin, copy_of, go, signature
+
+Array = NDArray[Any]
+
+
+class Params(Stepping):
+    temperature: float = Field(ge=0, description="T")
+    ridge: float = Field(0.0, ge=0, description="ρ, the weight decay")
+
+
+EXAMPLES = (
+    {"steps": 50, "step": 0.1, "temperature": 1e-3},
+    {"steps": 50, "step": 0.1, "temperature": 1e-3, "ridge": 0.1, "alpha": 2.0},
+)
+
+
+@per_real(lambda real: signature(real, npy_rng, float64, float64))
+def descend(
+    gradient: Any,
+    act: Any,
+    a: Array,
+    theta: Array,
+    X: Array,
+    y: Array,
+    alpha: float,
+    sizes: Array,
+    numbers: Array,
+    grad: Array,
+    scratch: Array,
+    begin: int,
+    end: int,
+    eta: float,
+    code: int,
+    schedule: Array,
+    first: int,
+    steps: int,
+    units: float,
+    limit: float,
+    rng: Any,
+    temperature: float,
+    ridge: float,
+) -> tuple[int, int, float]:
+    for done in range(steps):
+        loss = gradient(act, a, theta, X, y, alpha, sizes, numbers, grad, scratch)
+        if not np.isfinite(loss):
+            return done, NOT_FINITE, units
+        if loss > limit:
+            return done, BEYOND, units
+        s = factor(code, schedule, first + done)
+        units += s
+        move = theta.dtype.type(eta * s / (np.float64(alpha) * np.float64(alpha)))
+        decay = theta.dtype.type(eta * s * ridge)
+        noise = math.sqrt(2.0 * eta * s * temperature)
+        for k in range(begin, end):
+            theta[k] += theta.dtype.type(noise * rng.standard_normal()) - move * grad[k] - decay * theta[k]
+    return steps, GOING, units
+
+
+def start(params: Params, problem: Problem, theta0: Array, streams: Streams) -> State:
+    return begin(params, problem, theta0) | {"rng": copy_of(streams["noise"])}
+
+
+def advance(params: Params, problem: Problem, state: State, until: int, seconds: float) -> None:
+    def stretch(steps: int) -> tuple[int, int, float]:
+        own = state["rng"], params.temperature, params.ridge
+        made: tuple[int, int, float] = descend[problem.dtype](*arguments(params, problem, state, steps), *own)
+        return made
+
+    go(params, problem, state, until, seconds, stretch)

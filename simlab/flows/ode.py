@@ -1,0 +1,124 @@
+"""Gradient flow itself: θ' = −∇R_α(θ), R_α(θ) = R(α f_θ)/α², by scipy's RK45, DOP853 or Radau. MATH §6.
+
+The right-hand side is the compiled gradient; only the trained weights are integrated, in float64. Steps end exactly at
+the recorded times. RK45 and DOP853 are made anew from (t, θ, h) at any time and go on to the bit; of the two step sizes
+that a recorded time leaves, that before it was shortened to end there and that after, the larger goes on. Radau carries
+more than that, so that it begins anew (with that step) at every recorded time in every run and does not return
+in between: a run that is killed there goes back to the last. `step` counts the accepted steps.
+
+unit = "particle": time runs the width m times as fast, θ' = −m ∇R_α(θ), the time of mean-field scaling.
+
+Ends where the solver cannot make its step small enough, or the loss after a step is not finite or beyond the limit.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from scipy.integrate import DOP853, RK45, Radau
+
+from simlab.core.errors import BadInput
+from simlab.core.params import Params as Base
+from simlab.core.rng import Streams
+from simlab.flows._problem import GOING, SOLVER_FAILED, Problem, ending_of
+from simlab.flows._stepping import State
+
+Array = NDArray[Any]
+METHODS = {"RK45": RK45, "DOP853": DOP853, "Radau": Radau}
+CLOCK = "time"
+
+
+class Params(Base):
+    end_time: float = Field(gt=0, description="the last time")
+    method: Literal["RK45", "DOP853", "Radau"] = Field("RK45", description="of scipy.integrate")
+    rtol: float = Field(1e-6, ge=1e-13, lt=1, description="relative tolerance of a step")
+    atol: float = Field(1e-9, gt=0, description="absolute tolerance of a step, for each weight")
+    first_step: float | None = Field(None, gt=0, description="the first step; left out: chosen by the solver")
+    max_step: float | None = Field(None, gt=0, description="the largest step; left out: none")
+    unit: Literal["absolute", "particle"] = Field("absolute", description="particle: times the width")
+    alpha: float = Field(1.0, gt=0, description="output scale α of lazy training")
+
+    @model_validator(mode="after")
+    def _steps_within(self) -> Params:
+        for name in ("first_step", "max_step"):
+            if (value := getattr(self, name)) is not None and value > self.end_time:
+                raise ValueError(f"{name} = {value}: must be at most end_time = {self.end_time}")
+        return self
+
+
+EXAMPLES = (
+    {"end_time": 5.0},
+    {"end_time": 5.0, "method": "DOP853", "alpha": 2.0},
+    {"end_time": 5.0, "method": "Radau", "rtol": 1e-4, "atol": 1e-6},
+)
+
+
+def start(params: Params, problem: Problem, theta0: Array, streams: Streams) -> State:
+    if problem.dtype != np.float64:
+        raise BadInput(f"experiment.dtype = '{problem.dtype}': flow.kind = 'ode' integrates in float64")
+    if params.unit == "particle" and problem.width is None:
+        raise BadInput("flow.unit = 'particle': the network has no width; use absolute")
+    theta = np.array(theta0, dtype=np.float64)
+    limit = problem.limit(theta)
+    state: State = {"theta": theta, "step": 0, "time": 0.0, "size": 0.0, "limit": limit}
+    return state | {"ending": ending_of(problem.loss(theta), limit)}
+
+
+class _Rate:
+    """t, trained weights → −∇R_α times the speed; keeps the loss where it was last evaluated."""
+
+    def __init__(self, params: Params, problem: Problem, theta: Array) -> None:
+        self.problem, self.theta, self.grad = problem, theta.copy(), np.zeros_like(theta)
+        speed = problem.width if params.unit == "particle" and problem.width is not None else 1
+        self.factor = -speed / params.alpha**2
+        self.loss = 0.0
+
+    def __call__(self, t: float, trained: Array) -> Array:
+        self.theta[self.problem.part] = trained
+        self.loss = self.problem.loss_and_gradient(self.theta, self.grad)
+        rate: Array = self.factor * self.grad[self.problem.part]
+        return rate
+
+
+def _solver(params: Params, rate: _Rate, state: State, until: float) -> Any:
+    known = state["size"] if state["size"] > 0.0 else params.first_step
+    solver = METHODS[params.method](
+        rate, state["time"], state["theta"][rate.problem.part].copy(), until,
+        rtol=params.rtol, atol=params.atol, max_step=params.max_step or np.inf,
+        first_step=None if known is None else min(known, until - state["time"]),
+    )  # fmt: skip
+    if known is not None:
+        solver.h_abs = known  # also where it is longer than what is left
+    return solver
+
+
+def advance(params: Params, problem: Problem, state: State, until: float, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    rate = _Rate(params, problem, state["theta"])
+    with np.errstate(all="ignore"):  # what is not finite is an ending
+        solver = _solver(params, rate, state, until)
+        while state["time"] < until and state["ending"] == GOING:
+            room, proposed = until - solver.t, float(solver.h_abs)
+            if not _step(solver):
+                state["ending"] = SOLVER_FAILED
+                return
+            state["step"] += 1
+            state["time"], state["size"] = float(solver.t), float(solver.h_abs)
+            if room < proposed:  # this step was shortened
+                state["size"] = max(proposed, state["size"])
+            state["theta"][problem.part] = solver.y
+            state["ending"] = ending_of(rate.loss, state["limit"])
+            if params.method != "Radau" and time.monotonic() >= deadline:
+                break
+
+
+def _step(solver: Any) -> bool:
+    """Whether the solver could make a step."""
+    try:
+        return solver.step() is None
+    except (ValueError, np.linalg.LinAlgError):  # Radau: a matrix that is singular or not finite
+        return False

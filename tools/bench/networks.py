@@ -1,0 +1,103 @@
+"""A step of full-batch descent beside JAX and PyTorch: two-layer ReLU net, both layers, float64.
+
+    tools/bench/peers.sh jax torch                    # once: the peers' own environments
+    python tools/bench/networks.py                    # three sizes, a few minutes
+    python tools/bench/networks.py medium --rounds 9
+    python tools/bench/networks.py --json > networks.json
+
+small, medium, large: (n, d, m) = (256, 16, 64), (1000, 32, 1000), (4000, 64, 4000). Every contestant makes the same
+steps from the same weights, and the weights at the end are compared before anything is timed. JAX: one jitted scan.
+PyTorch: eager, autograd, torch.optim.SGD. products: NumPy's W Xᵀ and G X alone, once a step.
+
+Exit code 1 if a target is missed, answers disagree or a contestant fails; a missing peer is only reported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+
+import numpy as np
+from harness import CONTESTANTS, Arrays, Contestant, Problem, Target, machine, measure
+from report import bad_news, text
+
+SIZES = {
+    "small": ((256, 16, 64), 4000, 1.3),
+    "medium": ((1000, 32, 1000), 60, 1.2),
+    "large": ((4000, 64, 4000), 4, 1.4),
+}
+"""(n, d, m), steps a run, and how many times as fast as JAX."""
+
+
+def descent(name: str) -> Problem:
+    (n, d, m), steps, over_jax = SIZES[name]
+
+    def inputs(rng: np.random.Generator) -> Arrays:
+        X = rng.standard_normal((n, d))
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        return {
+            "X": X,
+            "y": np.abs(X @ rng.standard_normal(d)),
+            "a": rng.standard_normal(m),
+            "W": rng.standard_normal((m, d)),
+        }
+
+    return Problem(
+        name,
+        inputs,
+        (
+            Contestant("jax", CONTESTANTS / "networks_jax.py", peer="jax"),
+            Contestant("torch", CONTESTANTS / "networks_torch.py", peer="torch", against="jax"),
+            Contestant("products", CONTESTANTS / "networks_products.py"),
+            Contestant("simlab", CONTESTANTS / "networks_simlab.py", against="jax"),
+            Contestant(
+                "simlab, float32",
+                CONTESTANTS / "networks_simlab.py",
+                against="jax",
+                parameters={"dtype": "float32"},
+                tolerances={"*": 1e-4},
+            ),
+        ),
+        parameters={"n": n, "d": d, "m": m, "steps": steps, "step": 0.1},
+        tolerance=1e-9,
+        targets=(
+            Target("jax over simlab", "jax", "simlab", at_least=over_jax),
+            Target("torch over simlab", "torch", "simlab", at_least=3),
+            Target("products alone over simlab", "products", "simlab", at_least=0.75),
+            Target("simlab over simlab, float32", "simlab", "simlab, float32", at_least=1.4),
+        ),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("problems", nargs="*", metavar="problem", help=f"{', '.join(SIZES)}; all of them if left out")
+    parser.add_argument("--rounds", type=int, default=7, help="interleaved timings, after the run that is compared")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="everything, machine and versions included")
+    chosen = parser.parse_args()
+    for name in chosen.problems:
+        if name not in SIZES:
+            parser.error(f"{name}: no such problem; there are {', '.join(SIZES)}")
+    for name in ("rounds", "threads"):
+        if (value := getattr(chosen, name)) < 1:
+            parser.error(f"--{name} {value}: at least 1")
+    if sys.platform == "linux" and chosen.threads > (available := len(os.sched_getaffinity(0))):
+        parser.error(f"--threads {chosen.threads}: this process may use {available} cores")
+    found = []
+    for name in chosen.problems or SIZES:
+        found.append(
+            measure(descent(name), rounds=chosen.rounds, threads=chosen.threads, seed=chosen.seed, log=sys.stderr)
+        )
+        if not chosen.json:
+            print(text(found[-1]), flush=True)
+    if chosen.json:
+        print(json.dumps({"benchmark": "networks", "machine": machine(), "problems": found}, indent=1))
+    sys.exit(1 if any(bad_news(each) for each in found) else 0)
+
+
+if __name__ == "__main__":
+    main()
