@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from simlab.claims._ledger import Judgement
-from simlab.figures._style import colours, panels
+from simlab.figures._style import panels
+from simlab.figures.degree_decay import decay, predicted, present
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -28,7 +29,6 @@ SOURCE = "A kernel viewpoint [S1] §5-6; spectral bias (Cao et al., Basri et al.
 EXPECTED = "fitted rate / predicted rate, mean over seeds, within 20 % of 1 at every degree; half-lives rise with it"
 TOLERANCE = 0.2
 WINDOW = 0.3
-PRESENT = 1e-3  # of the target's power: degrees below are not part of it
 
 _SPEC = """
 [[observables]]
@@ -69,12 +69,6 @@ FULL = _SPEC.format(samples=8000, width=4000, steps=400, step=0.1, seeds=10)
 CONTROL = ('network.scaling="mean_field"', "flow.alpha=1.0")
 
 
-def _degrees(results: Results) -> list[int]:
-    """The degrees of the target: those whose power at the start is more than noise and more than nothing."""
-    start = results["residual_power"][:, 0, :].mean(axis=0)
-    return [int(k) for k in np.flatnonzero(start > PRESENT * start.sum())]
-
-
 def _rates(results: Results, seed: int, degree: int) -> tuple[float, float, float]:
     """(slope of log power a step, predicted slope, steps until the power is halved) of one seed."""
     at = {"seed": seed}
@@ -85,15 +79,15 @@ def _rates(results: Results, seed: int, degree: int) -> tuple[float, float, floa
     end = max(2, int(below[0])) if below.size else len(share)
     x, y = step[1:end], np.log(np.maximum(share[1:end], 1e-300))
     slope = float(x @ y / (x @ x))
-    mu, eta = float(results.select("limit_eigenvalue", at)[degree]), float(results.select("step_size", at))
-    with np.errstate(divide="ignore"):
-        predicted = float(2.0 * np.log(abs(1.0 - eta * mu)))
+    expected = predicted(results, at, degree)
+    assert expected is not None  # what the specs observe
     halved = np.flatnonzero(~(share > 0.5))
-    return slope, predicted, float(step[halved[0]]) if halved.size else float("inf")
+    return slope, expected, float(step[halved[0]]) if halved.size else float("inf")
 
 
 def judge(results: Results) -> Judgement:
-    degrees, seeds = _degrees(results), results["seed"].tolist()
+    degrees = present(results["residual_power"], results["residual_power_error"])
+    seeds = results["seed"].tolist()
     found = {k: np.array([_rates(results, seed, k) for seed in seeds]) for k in degrees}
     ratios = {k: rows[:, 0] / rows[:, 1] for k, rows in found.items()}
     means = {k: float(np.mean(values)) for k, values in ratios.items()}
@@ -116,19 +110,6 @@ def figure(results: Results, control: Results) -> Figure:
         (axes[0], results, "NTK scaling, linear regime"),
         (axes[1], control, "control: mean-field scaling"),
     ):
-        degrees, seeds = _degrees(source), source["seed"].tolist()
-        for degree, shade in zip(degrees, colours(len(degrees)), strict=True):
-            for seed in seeds:
-                at = {"seed": seed}
-                power, step = source.select("residual_power", at)[:, degree], source.select("step", at)
-                share = np.where(power > 0, power / power[0], np.nan)
-                text = f"degree {degree}" if seed == seeds[0] else None
-                axis.plot(step, share, "o-", ms=2.5, lw=0.6, alpha=0.6, color=shade, label=text)
-            _, predicted, _ = _rates(source, seeds[0], degree)
-            x = np.linspace(0.0, float(step[-1]), 400)
-            axis.plot(x, np.exp(predicted * x), "--", lw=1.4, color=shade)
-        axis.plot([], [], "--", color="0.4", label="(1 − ημ_k)^2t")
-        axis.set(yscale="log", ylim=(5e-3, 2.0), xlabel="step", ylabel="residual power / start", title=title)
-        axis.set_xscale("symlog", linthresh=1)
-        axis.legend(frameon=False, fontsize=8, loc="lower left")
+        decay(axis, source, [{"seed": seed} for seed in source["seed"].tolist()])
+        axis.set_title(title)
     return fig
