@@ -42,15 +42,24 @@ class Wide(Params):
             raise ValueError(f"activation = {self.activation!r}: must be an activation, such as 'relu'")
         if self.weight_std is None and self.bias_std != 0:
             raise ValueError(f"bias_std = {self.bias_std}: the normalised family has no bias; give weight_std too")
-        if self.needs_derivative() and module_of(self.activation).jumps(self.activation):
-            raise ValueError(
-                f"activation = {kind_of(self.activation)!r}: it jumps, so that φ' says nothing of it; "
-                f"use one that does not"
-            )
+        if self.needs_derivative() and (problem := jump(self.activation)):
+            raise ValueError(problem)
         return self
 
     def needs_derivative(self) -> bool:
         return False
+
+
+def jump(activation: Params) -> str:
+    """What to say of a φ that cannot be differentiated; nothing of another."""
+    if not module_of(activation).jumps(activation):
+        return ""
+    return f"activation = {kind_of(activation)!r}: it jumps, so that φ' says nothing of it; use one that does not"
+
+
+def refuse_jump(activation: Params) -> None:
+    if problem := jump(activation):
+        raise BadInput(problem)
 
 
 def has_bias(params: Wide) -> bool:

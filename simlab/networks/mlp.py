@@ -1,4 +1,4 @@
-"""A fully connected net of L weight layers as drawn: a Gaussian process in the limit of great width. MATH §3.
+"""A fully connected net of L weight layers: a Gaussian process as drawn, in the limit of great width. MATH §3, §6.
 
     h¹ = W¹ x̃,   x̃ = (σ_w x/√d, σ_b),     h^ℓ = W^ℓ ã^{ℓ−1},   ã = (σ_w φ(h)/√m, σ_b),     f = h^L ∈ R^outputs
 
@@ -7,26 +7,42 @@ with every entry of every W from N(0, 1), the bias being the last column (none w
 
     E f(x) f(y) → nngp(L, φ, σ_w, σ_b)   as m → ∞ (exactly it at any m for L = 2; else with a bias ~ 1/m),
 
-and f becomes Gaussian. `hidden` is H = ã^{L−1} (n, m), with a bias (n, m + 1): H Hᵀ, the conjugate kernel of a net of
-which only the top layer is trained, tends to the same limit; its entries' variance falls as 1/m.
+and f becomes Gaussian. `parametrisation` says where the factors stand:
+
+    "ntk"         as above; ⟨∇f(x), ∇f(y)⟩ → ntk(L, φ, σ_w, σ_b)
+    "standard"    in the weights: x̃ = (x, 1), ã = (φ(h), 1), entries from N(0, σ_w²/fan-in), biases from N(0, σ_b²). The
+                  same f from the same draw; but a layer's gradient is larger, by the factors it has lost
+    "mean_field"  ntk's, with 1/m for 1/√m in the top layer: f → 0, and weights move by O(1) on the time scale m
+
+`hidden` is H = ã^{L−1} (n, m), with a bias (n, m + 1), the factors in it: H Hᵀ, the covariance of f given the layers
+below, is the conjugate kernel of a net of which only the top layer is trained; it tends to nngp (m H Hᵀ does in
+"mean_field"), its entries' variance falling as 1/m.
 
 `bottleneck` keeps the first hidden layer at a fixed width k: whatever m, H Hᵀ then stays random and f a mixture of
 Gaussians. A control for both statements.
 
-θ = (W¹, …, W^L), each row by row, of `size` entries.
+θ = (W¹, …, W^L), each row by row, of `size` entries, all trained. With Ã^{ℓ−1} the input and Δ_c^ℓ = ∂f_c/∂h^ℓ,
+the tangent kernel, its mean over the outputs c, is (no Jacobian formed)
+
+    K = Σ_ℓ (Ã^{ℓ−1} Ã^{ℓ−1}ᵀ) ⊙ Σ_c Δ_c^ℓ Δ_c^ℓᵀ / outputs.
 """
 
 from __future__ import annotations
 
 import itertools
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.activations._apply import apply
+from simlab.activations._tiles import both
 from simlab.core.errors import BadInput
-from simlab.networks._wide import Wide, has_bias, lifted, outer_std, with_bias
+from simlab.networks import _mlp_loops
+from simlab.networks._bound import Loops
+from simlab.networks._gram import hadamard_gram
+from simlab.networks._wide import Wide, has_bias, inputs, outer_std, refuse_jump
 
 Floats = NDArray[np.float64]
 
@@ -35,11 +51,16 @@ class Params(Wide):
     depth: int = Field(ge=1, le=1000, description="number L of weight layers; 2 is one hidden layer")
     outputs: int = Field(1, ge=1, description="number of outputs")
     bottleneck: int | None = Field(None, ge=1, description="width of the first hidden layer where it differs")
+    parametrisation: Literal["ntk", "standard", "mean_field"] = Field(
+        "ntk", description="factors beside N(0, 1) weights, within the weights, or 1/m in the top layer"
+    )
 
     @model_validator(mode="after")
     def _has_a_hidden_layer(self) -> Params:
         if self.bottleneck is not None and self.depth == 1:
             raise ValueError(f"bottleneck = {self.bottleneck}: a net of depth 1 has no hidden layer")
+        if self.parametrisation == "mean_field" and self.depth == 1:
+            raise ValueError("parametrisation = 'mean_field': a net of depth 1 has no hidden layer to average over")
         return self
 
 
@@ -48,16 +69,23 @@ EXAMPLES = (
     {"width": 7, "depth": 2, "activation": "erf", "weight_std": 1.5, "bias_std": 0.5, "outputs": 3},
     {"width": 7, "depth": 4, "bottleneck": 2, "weight_std": 1.4142135623730951},
     {"width": 7, "depth": 1},
+    {"width": 7, "depth": 3, "activation": "tanh", "weight_std": 1.5, "bias_std": 0.5, "parametrisation": "standard"},
+    {"width": 7, "depth": 3, "activation": "gelu", "outputs": 2, "parametrisation": "mean_field"},
 )
+
+
+def _widths(params: Params, dim: int) -> list[int]:
+    """d, m_1, …, m_{L−1}, outputs"""
+    within = [params.width] * (params.depth - 1)
+    if params.bottleneck is not None:
+        within[0] = params.bottleneck
+    return [dim, *within, params.outputs]
 
 
 def shapes(params: Params, dim: int) -> list[tuple[int, int]]:
     """The shape of each W."""
-    widths = [params.width] * (params.depth - 1)
-    if params.bottleneck is not None:
-        widths[0] = params.bottleneck
     bias = has_bias(params)
-    return [(wide, narrow + bias) for narrow, wide in itertools.pairwise([dim, *widths, params.outputs])]
+    return [(wide, narrow + bias) for narrow, wide in itertools.pairwise(_widths(params, dim))]
 
 
 def size(params: Params, dim: int) -> int:
@@ -65,9 +93,24 @@ def size(params: Params, dim: int) -> int:
     return sum(rows * columns for rows, columns in shapes(params, dim))
 
 
+def _factors(params: Params, dim: int) -> list[float]:
+    """σ_w/√fan-in of each layer: of its input, or ("standard") of its weights."""
+    found = [1.0 if params.weight_std is None else params.weight_std / dim**0.5]
+    found += [outer_std(params) / m**0.5 for m in _widths(params, dim)[1:-1]]
+    if params.parametrisation == "mean_field":
+        found[-1] = outer_std(params) / _widths(params, dim)[-2]
+    return found
+
+
 def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
     """θ : (size,)"""
-    return rng.standard_normal(size(params, dim))
+    theta = rng.standard_normal(size(params, dim))
+    if params.parametrisation == "standard":
+        for W, factor in zip(layers(params, theta, dim), _factors(params, dim), strict=True):
+            k = W.shape[1] - has_bias(params)
+            W[:, :k] *= factor
+            W[:, k:] *= params.bias_std
+    return theta
 
 
 def layers(params: Params, theta: Floats, dim: int) -> list[Floats]:
@@ -79,17 +122,87 @@ def layers(params: Params, theta: Floats, dim: int) -> list[Floats]:
     return [W.reshape(shape) for W, shape in zip(np.split(theta, cuts), each, strict=True)]
 
 
+def _multipliers(params: Params, dim: int) -> tuple[list[float], float]:
+    """What the forward pass multiplies each layer's input by, and the bias's input."""
+    if params.parametrisation == "standard":
+        return [1.0] * params.depth, 1.0
+    return _factors(params, dim), params.bias_std
+
+
+def _lifted(params: Params, A: Floats, factor: float, bias: float) -> Floats:
+    """(factor · A, bias), a row an input"""
+    A = factor * A
+    return np.column_stack([A, np.full(len(A), bias)]) if has_bias(params) else A
+
+
+def _top(params: Params, theta: Floats, X: Floats) -> Floats:
+    """Ã^{L−1} : (n, m), with a bias (n, m + 1); the lifted input itself at depth 1."""
+    X = inputs(X)
+    factors, bias = _multipliers(params, X.shape[1])
+    A = _lifted(params, X, factors[0], bias)
+    for W, factor in zip(layers(params, theta, X.shape[1])[:-1], factors[1:], strict=True):
+        A = _lifted(params, apply(params.activation, A @ W.T), factor, bias)
+    return A
+
+
 def hidden(params: Params, theta: Floats, X: Floats) -> Floats:
     """H : (n, m), with a bias (n, m + 1); the lifted input itself at depth 1."""
-    H = lifted(params, X)
-    for W in layers(params, theta, np.shape(X)[1])[:-1]:
-        H = apply(params.activation, H @ W.T)
-        H *= outer_std(params) / len(W) ** 0.5
-        H = with_bias(params, H)
+    H = _top(params, theta, X)
+    if params.parametrisation == "standard":
+        dim = np.shape(X)[1]
+        m = _widths(params, dim)[-2]
+        H[:, :m] *= _factors(params, dim)[-1]
+        H[:, m:] *= params.bias_std
     return H
 
 
 def forward(params: Params, theta: Floats, X: Floats) -> Floats:
     """f : (n,), or (n, outputs) where there are several"""
-    f: Floats = hidden(params, theta, X) @ layers(params, theta, np.shape(X)[1])[-1].T
+    f: Floats = _top(params, theta, X) @ layers(params, theta, np.shape(X)[1])[-1].T
     return f[:, 0] if params.outputs == 1 else f
+
+
+def loops(params: Params, dim: int) -> Loops:
+    refuse_jump(params.activation)
+    widths = _widths(params, dim)
+    bias = int(has_bias(params))
+    sizes = np.array([_mlp_loops.tile_rows(widths), bias, max(widths) + bias, params.depth, *widths], dtype=np.int64)
+    factors, constant = _multipliers(params, dim)
+    return Loops(
+        value=_mlp_loops.value,
+        gradient=_mlp_loops.gradient,
+        push=_mlp_loops.push,
+        pull=_mlp_loops.pull,
+        activation=params.activation,
+        sizes=sizes,
+        numbers=np.array([constant, *factors]),
+        outputs=params.outputs,
+        trained=range(size(params, dim)),
+        size=size(params, dim),
+        scratch=lambda n: _mlp_loops.scratch_size(sizes, n),
+    )
+
+
+def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
+    """K : (n, n), or (n, n') between the rows of X and of Y; the mean over outputs"""
+    refuse_jump(params.activation)
+    X = inputs(X)
+    matrices = layers(params, theta, X.shape[1])
+    factors, bias = _multipliers(params, X.shape[1])
+
+    def outer_products(rows: Floats) -> list[tuple[Floats, Floats | None]]:
+        """Ã^{ℓ−1} and Δ^ℓ, the outputs' side by side, from the top layer down."""
+        inner, slopes = [_lifted(params, rows, factors[0], bias)], []
+        for W, factor in zip(matrices[:-1], factors[1:], strict=True):
+            H, D = both(params.activation, inner[-1] @ W.T)
+            inner.append(_lifted(params, H, factor, bias))
+            slopes.append(factor * D)
+        found: list[tuple[Floats, Floats | None]] = [(inner[-1], None)]
+        Delta = np.broadcast_to(np.eye(params.outputs) / params.outputs**0.5, (len(rows), *[params.outputs] * 2))
+        for A, D, W in zip(inner[-2::-1], slopes[::-1], matrices[:0:-1], strict=True):
+            Delta = (Delta @ W[:, : D.shape[1]]) * D[:, np.newaxis, :]
+            found.append((A, Delta.reshape(len(rows), -1)))
+        return found
+
+    a_row = (2 + params.outputs) * sum(_widths(params, X.shape[1]))
+    return hadamard_gram(outer_products, X, None if Y is None else inputs(Y), a_row)

@@ -9,6 +9,9 @@ entries of x̃ φ'(w_j·x̃). parts = "first" leaves out all but the last group:
 limit is Θ² − K². p = N(d + 1) or N d without a bias, N(d + 2) + 1 or N(d + 1) with one.
 
 The law of w is that of `random_features`, "sphere" with σ_w = 1 and ‖x‖ = √d being that of MATH §7.
+
+As a net: f = Φ(x)·c, θ = (c, W), c trained (`_feature_net`): a two-layer net linearised where it was drawn, less its
+value there. K = Φ Φᵀ = σ²/N [H Hᵀ + (X̃ X̃ᵀ) ⊙ (D Dᵀ)] + σ_b², H = φ(X̃ Wᵀ), D = φ'(X̃ Wᵀ), stays what it was.
 """
 
 from __future__ import annotations
@@ -20,13 +23,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.activations._apply import apply, apply_derivative
-from simlab.networks._wide import Law, Wide, check_dim, draw_rows, has_bias, lifted, lifted_dim, outer_std
+from simlab.networks._bound import Loops, forward  # noqa: F401 (forward: the rest of the contract)
+from simlab.networks._feature_net import FeatureNet, compiled, split, start
+from simlab.networks._gram import hadamard_gram
+from simlab.networks._wide import check_dim, draw_rows, has_bias, inputs, lifted, lifted_dim, outer_std
 
 Floats = NDArray[np.float64]
 
 
-class Params(Wide):
-    law: Law = Field("gaussian", description="of the weights w: N(0, I), or uniform on the sphere of radius √d")
+class Params(FeatureNet):
     parts: Literal["both", "first"] = Field("both", description="both layers' features, or the hidden layer's alone")
 
     def needs_derivative(self) -> bool:
@@ -35,7 +40,7 @@ class Params(Wide):
 
 EXAMPLES = (
     {"width": 6},
-    {"width": 6, "parts": "first"},
+    {"width": 6, "parts": "first", "coefficient_std": 1.0},
     {"width": 6, "activation": "tanh", "weight_std": 1.5, "bias_std": 0.5},
 )
 
@@ -73,3 +78,26 @@ def features(params: Params, weights: Floats, X: Floats, part: slice | None = No
         products = (slopes[:, :, np.newaxis] * X[:, np.newaxis, :]).reshape(n, -1)
         Phi[:, max(begin, outer) - begin :] = products[:, first - j * d : last - j * d]
     return Phi
+
+
+def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
+    """θ : (p + N d,), with a bias (p + N (d + 1),)"""
+    return start(params, dim, count(params, dim), rng)
+
+
+def loops(params: Params, dim: int) -> Loops:
+    return compiled(params, dim, count(params, dim), second=params.parts == "both", first=True)
+
+
+def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
+    """K = Φ Φᵀ : (n, n), or (n, n') between the rows of X and of Y"""
+    X = inputs(X)
+    _, W = split(params, theta, X.shape[1], count(params, X.shape[1]))
+    scale = outer_std(params) / params.width**0.5
+
+    def factors(rows: Floats) -> list[tuple[Floats, Floats | None]]:
+        lift = lifted(params, rows)
+        slopes = scale * apply_derivative(params.activation, lift @ W.T)
+        return [(lift, slopes), (features(params, W, rows, slice(_outer(params))), None)]
+
+    return hadamard_gram(factors, X, None if Y is None else inputs(Y), 2 * params.width + X.shape[1])

@@ -11,28 +11,33 @@ and ‖x‖ = √d this is σ(ŵ·x) with ŵ on the unit sphere, as in MATH §7.
 is homogeneous of degree 0 or 1 and there is no bias (‖w‖ factors out); else only for d → ∞.
 
 Weights: W (N, d), or (N, d + 1) with the biases b in the last column.
+
+As a net: f = Φ(x)·c, θ = (c, W), c trained (`_feature_net`). K = Φ Φᵀ stays what it was at the start.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from simlab.activations._apply import apply
-from simlab.networks._wide import Law, Wide, check_dim, draw_rows, has_bias, lifted, outer_std
+from simlab.networks._bound import Loops, forward  # noqa: F401 (forward: the rest of the contract)
+from simlab.networks._feature_net import FeatureNet, compiled, split, start
+from simlab.networks._gram import hadamard_gram
+from simlab.networks._wide import check_dim, draw_rows, has_bias, inputs, lifted, outer_std
 
 Floats = NDArray[np.float64]
 
 
-class Params(Wide):
-    law: Law = Field("gaussian", description="of the weights w: N(0, I), or uniform on the sphere of radius √d")
+class Params(FeatureNet):
+    pass
 
 
 EXAMPLES = (
     {"width": 8},
     {"width": 8, "activation": "erf", "weight_std": 1.5, "bias_std": 0.5},
     {"width": 8, "law": "sphere", "weight_std": 1.0, "activation": {"kind": "leaky_relu", "slope": 0.1}},
+    {"width": 8, "activation": "step", "coefficient_std": 1.0},
 )
 
 
@@ -54,3 +59,23 @@ def features(params: Params, weights: Floats, X: Floats, part: slice | None = No
     if end > params.width:
         Phi = np.column_stack([Phi, np.full(len(Phi), params.bias_std)])
     return Phi
+
+
+def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
+    """θ : (p + N d,), with a bias (p + N (d + 1),)"""
+    return start(params, dim, count(params, dim), rng)
+
+
+def loops(params: Params, dim: int) -> Loops:
+    return compiled(params, dim, count(params, dim), second=True, first=False)
+
+
+def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
+    """K = Φ Φᵀ : (n, n), or (n, n') between the rows of X and of Y"""
+    X = inputs(X)
+    _, W = split(params, theta, X.shape[1], count(params, X.shape[1]))
+
+    def factors(rows: Floats) -> list[tuple[Floats, Floats | None]]:
+        return [(features(params, W, rows), None)]
+
+    return hadamard_gram(factors, X, None if Y is None else inputs(Y), params.width)

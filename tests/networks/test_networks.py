@@ -67,7 +67,9 @@ def test_a_net_is_a_function_of_each_row(kind: str, fields: dict[str, Any]) -> N
     assert f.shape == ((n,) if outputs == 1 else (n, outputs))
     assert np.allclose(f[::-1], module.forward(params, theta, X[::-1]), rtol=1e-12, atol=1e-14)
     assert np.array_equal(theta, module.initialise(params, d, np.random.default_rng(1)))
-    if not getattr(params, "doubled", False):
+    if getattr(params, "doubled", False) or getattr(params, "coefficient_std", 1.0) == 0.0:
+        assert np.allclose(f, 0.0, atol=1e-14)
+    else:
         assert not np.allclose(f, module.forward(params, module.initialise(params, d, np.random.default_rng(2)), X))
 
 

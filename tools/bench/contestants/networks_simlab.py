@@ -1,4 +1,4 @@
-"""simlab's full-batch descent of a two-layer net: one compiled stretch."""
+"""simlab's full-batch descent of a two-layer net, as its experiments run it: compiled stretches."""
 
 from __future__ import annotations
 
@@ -14,29 +14,25 @@ class Descent:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         dtype = np.dtype(parameters.get("dtype", "float64"))
         two_layer = importlib.import_module("simlab.networks.two_layer")
+        self.flow = importlib.import_module("simlab.flows.gradient_descent")
         bound = importlib.import_module("simlab.networks._bound").Bound(
             two_layer.Params(width=inputs["a"].size), inputs["X"].shape[1], dtype
         )
-        self.one_blas_thread = importlib.import_module("simlab.core.blas").one_blas_thread
-        self.descend = importlib.import_module("simlab.flows.gradient_descent").descend[dtype]
-        self.theta0 = np.concatenate([inputs["a"], inputs["W"].ravel()]).astype(dtype)
-        self.m, self.steps = inputs["a"].size, parameters["steps"]
-        X, y = (np.ascontiguousarray(inputs[name], dtype) for name in ("X", "y"))
-        self.before = (bound.loops.gradient[dtype], *bound.activation)
-        self.after = (
-            X, y[:, np.newaxis], 1.0, bound.sizes, bound.numbers, np.zeros_like(self.theta0), bound.scratch(len(X)),
-            parameters["step"], 0, self.theta0.size,
-        )  # fmt: skip
+        problem = importlib.import_module("simlab.flows._problem").Problem
+        self.problem = problem.of(bound, inputs["X"], inputs["y"], 1.0)
+        self.params = self.flow.Params(steps=parameters["steps"], step=parameters["step"])
+        theta0 = np.concatenate([inputs["a"], inputs["W"].ravel()])
+        self.m, self.begun = inputs["a"].size, self.flow.start(self.params, self.problem, theta0, None)
         self._descend(1)  # compiled code is loaded once a process: it belongs to the preparation
 
     def _descend(self, steps: int) -> NDArray[Any]:
-        theta = self.theta0.copy()
-        with self.one_blas_thread():
-            self.descend(*self.before, theta, *self.after, steps)
+        state = {**self.begun, "theta": self.begun["theta"].copy()}
+        self.flow.advance(self.params, self.problem, state, steps, float("inf"))
+        theta: NDArray[Any] = state["theta"]
         return theta
 
     def run(self) -> NDArray[Any]:
-        return self._descend(self.steps)
+        return self._descend(self.params.steps)
 
     def answer(self, result: NDArray[Any]) -> Arrays:
         found = result.astype(np.float64)

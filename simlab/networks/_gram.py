@@ -1,0 +1,45 @@
+"""Tangent kernels as sums of entrywise products of small Gram matrices, in blocks of rows. MATH §6.
+
+The gradient of f(x) in a weight matrix is an outer product δ ã, so that with rows Ã and Δ over the inputs
+
+    ⟨∇f(x_i), ∇f(x_j)⟩ = Σ_matrices (Ã Ãᵀ)_ij (Δ Δᵀ)_ij:
+
+exact, at a cost of about 4m a pair and matrix; by the Jacobian it is 2m², and n m² numbers to be kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Factors = list[tuple[Floats, Floats | None]]
+
+KEPT = 1 << 24
+MOST, LEAST = 2048, 64
+
+
+def hadamard_gram(factors: Callable[[Floats], Factors], X: Floats, Y: Floats | None, a_row: int) -> Floats:
+    """Σ (A Aᵀ) ⊙ (Δ Δᵀ) over the pairs that ``factors(rows)`` lists, Δ None for 1 : (n, n), or (n, n') with Y.
+
+    `a_row` is how many floats the factors of a row take: a block of rows has at most `KEPT`.
+    """
+    rows = max(LEAST, min(MOST, KEPT // a_row))
+    others = X if Y is None else Y
+    K = np.empty((len(X), len(others)))
+    for i in range(0, len(X), rows):
+        left = factors(X[i : i + rows])
+        for j in range(0 if Y is not None else i, len(others), rows):
+            right = left if Y is None and i == j else factors(others[j : j + rows])
+            block = K[i : i + rows, j : j + rows]
+            block[:] = 0.0
+            for (A, D), (B, E) in zip(left, right, strict=True):
+                product = A @ B.T
+                if D is not None and E is not None:
+                    product *= D @ E.T
+                block += product
+            if Y is None:
+                K[j : j + rows, i : i + rows] = block.T
+    return K
