@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from simlab.activations import relu
 from simlab.activations._tiles import tile
@@ -28,7 +28,6 @@ from simlab.core.errors import one_of
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
-from simlab.data import gaussian, uniform_sphere
 from simlab.experiments import _descent
 from simlab.experiments._descent import NET, Course, Followed
 from simlab.flows._problem import Problem
@@ -38,11 +37,12 @@ from simlab.observables import risk, weight_movement
 from simlab.observables._view import Setting, View, check
 from simlab.record.schema import Output
 from simlab.record.segments import State
-from simlab.targets import neuron, relu_teacher
 from simlab.targets._neurons import NeuronSum
 from simlab.theory.population import exact_risk, second_moment
 
 Floats = NDArray[np.float64]
+LAWS = ("uniform_sphere", "gaussian")
+TEACHERS = ("relu_teacher", "neuron")
 WITHOUT_SAMPLES = ("neuron_snapshots", "predictions", "risk", "teacher_alignment", "test_loss", "weight_movement")
 CANCELLED = 1e-6  # of μ(Σ|b|n)²: where a risk in doubles has lost ten of its digits, or more
 SOLVER_STEPS = 3000
@@ -50,12 +50,20 @@ SOLVER_STEPS = 3000
 
 class Params(Followed):
     test_samples: int = Field(0, ge=0, description="number of test inputs, for observables")
-    data: Annotated[uniform_sphere.Params | gaussian.Params, Room("data")]
-    target: Annotated[relu_teacher.Params | neuron.Params, Room("targets")]
+    data: Annotated[Base, Room("data")]
+    target: Annotated[Base, Room("targets")]
     network: Annotated[two_layer.Params, Room("networks")]
     observables: Annotated[tuple[Base, ...], Room("observables")] = Field(
         (risk.Params(), weight_movement.Params()), description="what to measure"
     )
+
+    @field_validator("data", "target")
+    @classmethod
+    def _of_a_kind_with_a_closed_form(cls, value: Base, info: ValidationInfo) -> Base:
+        allowed = LAWS if info.field_name == "data" else TEACHERS
+        if kind_of(value) not in allowed:
+            raise ValueError(f"no closed form of the population risk (allowed: {one_of(allowed)})")
+        return value
 
     @model_validator(mode="after")
     def _has_a_closed_form(self) -> Params:
@@ -130,7 +138,7 @@ def outputs(params: Params) -> dict[str, Output]:
 
 def prepare(params: Params, streams: Streams) -> Work:
     law, network = module_of(params.data), params.network
-    d, m = params.data.dim, network.width
+    d, m = law.dimension(params.data), network.width
     target = _descent.drawn(params.target, d, streams["target"])
     assert isinstance(target, NeuronSum)  # validated
     k = len(target.coefficients)
@@ -203,4 +211,6 @@ def cost(params: Params) -> tuple[float, float]:
     steps = flow.steps if _descent.clock(flow) == "step" else SOLVER_STEPS
     neurons = params.network.width + getattr(params.target, "neurons", 1)
     trajectories = sum(output.is_trajectory for output in outputs(params).values())
-    return steps * neurons**2 * (4.0 * params.data.dim + 60.0), 8.0 * params.records * trajectories
+    return steps * neurons**2 * (
+        4.0 * module_of(params.data).dimension(params.data) + 60.0
+    ), 8.0 * params.records * trajectories
