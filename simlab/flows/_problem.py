@@ -114,9 +114,9 @@ class Problem:
         with np.errstate(over="ignore", invalid="ignore"):
             return self.loss_and_gradient(theta, self.buffer("grad", theta.size))
 
-    def limit(self, theta: Array) -> float:
-        """The loss beyond which a flow that starts at θ has diverged; none for a loss and a target that are 0."""
-        found = LIMIT * max(self.loss(theta), float(np.mean(np.sum(np.square(self.y, dtype=np.float64), axis=1))))
+    def limit(self, first: float) -> float:
+        """The loss beyond which a flow with this first loss has diverged; none where both it and the target are 0."""
+        found = LIMIT * max(first, float(np.mean(np.sum(np.square(self.y, dtype=np.float64), axis=1))))
         return found if 0.0 < found < np.inf else np.inf
 
 

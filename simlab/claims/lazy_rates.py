@@ -1,0 +1,110 @@
+"""Scaled up by α, a model hardly moves, and moves as its linearisation does. [S1 §5.3], MATH §6.
+
+R_α(θ) = R(α f_θ)/α², with f_θ₀ = 0 by doubled neurons. On a fixed horizon sup_t ‖θ_α − θ₀‖ = O(1/α) and
+sup_t ‖θ_α − θ_α^lin‖ = O(1/α²), on the same data and initialisation for every α. Exponents are fitted to means over
+seeds; their intervals cover the seeds and the fit.
+
+The second rate needs a Lipschitz gradient (Chizat, Oyallon and Bach), which that of a ReLU net is not: a weight that
+moves by 1/α crosses the kink of a share ~ 1/α of the samples, each of which changes its gradient by O(1). Where that is
+fewer than one sample a neuron, it is an error ~ α^(−1/2) in norm, thus α^(−3/2) of the trajectory, until at some α no
+kink is crossed any more: there it drops, and goes on as α^(−2). So both exponents are judged for tanh, for ReLU the
+first alone; its second is reported. In the control neurons are not doubled: α f_θ₀ grows with α, and the weights move
+as far for every α.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from simlab.claims._ledger import Judgement
+from simlab.claims._rates import sup_rate
+from simlab.figures._powers import legend_below, power_line, reduced, reference_line
+from simlab.figures._style import panels
+from simlab.record.reader import Results
+
+STATEMENT = (
+    "As the output scale alpha grows, training on R(alpha f)/alpha^2 moves the weights by 1/alpha and stays within "
+    "1/alpha^2 of training the linearised network."
+)
+SOURCE = "A kernel viewpoint [S1] §5.3 (Chizat, Oyallon and Bach)"
+EXPECTED = (
+    "exponents in alpha, with their 95 % intervals: -1 of the movement (tanh and ReLU) within 0.02, -2 of the distance "
+    "to the linearised trajectory (tanh) within 0.05; the latter of ReLU, whose kinks are crossed, is not judged"
+)
+MOVEMENT, MOVEMENT_TOLERANCE = -1.0, 0.02
+DISTANCE, DISTANCE_TOLERANCE = -2.0, 0.05
+SMOOTH = "tanh"
+
+_SPEC = """
+observables = ["train_loss", "weight_movement", "linear_distance"]
+[experiment]
+kind = "gradient_flow"
+seed = 3
+samples = {samples}
+test_samples = 100
+records = 21
+[data]
+kind = "uniform_sphere"
+dim = 10
+[target]
+kind = "relu_teacher"
+[network]
+kind = "two_layer"
+width = {width}
+doubled = true
+[flow]
+kind = "gradient_descent"
+steps = {steps}
+step = 0.5
+step_unit = "edge"
+[sweep]
+"network.activation" = ["tanh", "relu"]
+"flow.alpha" = {{ logspace = [0.5, 3, {alphas}] }}
+seeds = {seeds}
+"""
+QUICK = _SPEC.format(samples=30, width=60, steps=100, alphas=6, seeds=5)
+FULL = _SPEC.format(samples=200, width=400, steps=1000, alphas=11, seeds=20)
+CONTROL = ("network.doubled=false",)
+
+
+def judge(results: Results) -> Judgement:
+    words, numbers, good = [], {}, []
+    for activation in results["network.activation"].tolist():
+        at = {"network.activation": activation}
+        movement = sup_rate(results, "flow.alpha", "weight_movement", at)
+        distance = sup_rate(results, "flow.alpha", "linear_weight_distance", at)
+        good.append(movement is not None and movement.within(MOVEMENT, MOVEMENT_TOLERANCE))
+        if activation == SMOOTH:
+            good.append(distance is not None and distance.within(DISTANCE, DISTANCE_TOLERANCE))
+        words.append(f"{activation}: movement {movement}, from the linearised one {distance}")
+        numbers[activation] = {
+            name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
+            for name, power in (("movement", movement), ("distance", distance))
+        }
+    holds = SMOOTH in results["network.activation"] and all(good)
+    return Judgement(bool(holds), "exponents in alpha: " + "; ".join(words), {"exponents": numbers})
+
+
+def figure(results: Results, control: Results) -> Figure:
+    fig, axes = panels(3)
+    alpha = results["flow.alpha"]
+    sides = (
+        (axes[0], results, ("weight_movement",), MOVEMENT, "sup ‖θ − θ₀‖"),
+        (axes[1], results, ("linear_weight_distance",), DISTANCE, "sup ‖θ − θ_lin‖"),
+        (axes[2], control, ("weight_movement", "linear_weight_distance"), None, "control: f not 0 at the start"),
+    )
+    for axis, source, names, exponent, title in sides:
+        tops = []
+        for i, activation in enumerate(source["network.activation"].tolist()):
+            for name in names:
+                values = reduced(source, name, {"network.activation": activation})
+                what = f"{activation}, {'movement' if name == 'weight_movement' else 'distance'}"
+                colour = f"C{2 * i + (name == 'linear_weight_distance')}" if exponent is None else f"C{2 * i}"
+                power_line(axis, alpha, values, colour, activation if exponent else what)
+                tops.append(float(np.nanmax(values.mean(axis=1))))
+        if exponent is not None:
+            reference_line(axis, alpha, 2 * max(tops), exponent)
+        axis.set(xlabel="output scale α", ylabel="largest distance up to the horizon", title=title)
+        legend_below(axis, "fitted exponents")
+    return fig

@@ -1,0 +1,107 @@
+"""A wide network is its linearisation, all along training. [S1 §5.2] (Lee et al.), MATH §6.
+
+With output scale m^(−1/2) each neuron moves by O(m^(−1/2)), so that sup_t of the distance between the predictions of
+the net and of its linearisation, on test inputs, is O(m^(−1/2)) (Lee et al.): this bound is what is claimed. It falls
+faster, since output weights of either sign cancel in the next order: like 1/m for a smooth activation. Weights do not
+cancel: ‖θ − θ_lin‖² ~ m · (1/m)², so m^(−1/2) in norm. For ReLU a share ~ m^(−1/2) of the neurons crosses its kink at a
+given input, each with an error ~ m^(−1/2) of its preactivation and a random sign:
+m^(−1/2) · (m · m^(−1/2))^(1/2) · m^(−1/2) = m^(−3/4) of predictions.
+In the control the output scale is 1/m (mean field): neurons move by O(1), however many there are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from simlab.claims._ledger import Judgement
+from simlab.claims._rates import sup_rate
+from simlab.figures._powers import legend_below, power_line, reduced, reference_line
+from simlab.figures._style import panels, tick_at
+from simlab.record.reader import Results
+
+STATEMENT = (
+    "As the width m grows, a network in the NTK scaling and its linearisation, trained alike, predict the same at all "
+    "times: their distance is O(m^(-1/2))."
+)
+SOURCE = "A kernel viewpoint [S1] §5.2 (Lee et al.)"
+EXPECTED = (
+    "95 % intervals of the exponent of the distance of predictions below -1/2, the exponent within 0.2 of -1 (tanh) "
+    "and -3/4 (ReLU); that of the weights' distance (tanh) within 0.1 of -1/2"
+)
+BOUND = -0.5
+PREDICTIONS, PREDICTIONS_TOLERANCE = {"tanh": -1.0, "relu": -0.75}, 0.2
+WEIGHTS, WEIGHTS_TOLERANCE = -0.5, 0.1
+SMOOTH = "tanh"
+
+_SPEC = """
+observables = ["train_loss", "linear_distance"]
+[experiment]
+kind = "gradient_flow"
+seed = 9
+samples = 20
+test_samples = {test_samples}
+records = 21
+[data]
+kind = "uniform_sphere"
+dim = 10
+[target]
+kind = "relu_teacher"
+[network]
+kind = "two_layer"
+[flow]
+kind = "gradient_descent"
+steps = {steps}
+step = 0.5
+step_unit = "edge"
+[sweep]
+"network.activation" = ["tanh", "relu"]
+"network.width" = {widths}
+seeds = {seeds}
+"""
+QUICK = _SPEC.format(test_samples=100, steps=40, widths=[64, 128, 256, 512, 1024], seeds=8)
+FULL = _SPEC.format(test_samples=1000, steps=100, widths=[4**k for k in range(3, 8)], seeds=40)
+CONTROL = ('network.scaling="mean_field"',)
+
+
+def judge(results: Results) -> Judgement:
+    words, numbers, good = [], {}, []
+    for activation in results["network.activation"].tolist():
+        at = {"network.activation": activation}
+        predictions = sup_rate(results, "network.width", "linear_test_distance", at)
+        weights = sup_rate(results, "network.width", "linear_weight_distance", at)
+        good.append(
+            predictions is not None
+            and predictions.high < BOUND
+            and abs(predictions.exponent - PREDICTIONS[activation]) <= PREDICTIONS_TOLERANCE
+        )
+        if activation == SMOOTH:
+            good.append(weights is not None and abs(weights.exponent - WEIGHTS) <= WEIGHTS_TOLERANCE)
+        words.append(f"{activation}: predictions {predictions}, weights {weights}")
+        numbers[activation] = {
+            name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
+            for name, power in (("predictions", predictions), ("weights", weights))
+        }
+    holds = SMOOTH in results["network.activation"] and all(good)
+    return Judgement(bool(holds), "exponents in m: " + "; ".join(words), {"exponents": numbers})
+
+
+def figure(results: Results, control: Results) -> Figure:
+    fig, axes = panels(3)
+    width = results["network.width"]
+    sides = (
+        (axes[0], results, "linear_test_distance", "predictions on test inputs"),
+        (axes[1], results, "linear_weight_distance", "weights"),
+        (axes[2], control, "linear_test_distance", "control: mean-field scaling, predictions"),
+    )
+    for axis, source, name, title in sides:
+        tops = []
+        for i, activation in enumerate(source["network.activation"].tolist()):
+            values = reduced(source, name, {"network.activation": activation})
+            power_line(axis, width, values, f"C{2 * i}", activation)
+            tops.append(float(np.nanmax(values.mean(axis=1))))
+        reference_line(axis, width, 1.5 * max(tops), BOUND)
+        axis.set(xlabel="width m", ylabel="largest distance from the linearised net", title=title)
+        tick_at(axis, width)
+        legend_below(axis, "fitted exponents")
+    return fig
