@@ -52,6 +52,8 @@ class Params(Followed):
                 f"network.kind = {kind_of(self.network)!r}: it has no gradient to descend along "
                 f"(allowed: {one_of(able)})"
             )
+        if (outputs := getattr(self.network, "outputs", 1)) != 1:
+            raise ValueError(f"network.outputs = {outputs}: the target has 1")
         return self
 
     @model_validator(mode="after")

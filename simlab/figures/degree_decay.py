@@ -79,6 +79,7 @@ def decay(axis: Axes, results: Results, points: list[dict[str, Any]]) -> None:
         axis.plot([], [], "--", lw=1.4, color="0.4", label=text)
     axis.set(yscale="log", ylim=(FLOOR, 2.0), xlabel=x_name, ylabel="residual power / start")
     axis.set_xscale("symlog", linthresh=first_x)
+    axis.set_xlim(left=0.0)
     axis.legend(frameon=False, fontsize=8, loc="lower left")
 
 

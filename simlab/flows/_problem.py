@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.blas import one_blas_thread
+from simlab.core.errors import BadInput
 from simlab.networks._bound import Bound
 
 Array = NDArray[Any]
@@ -59,6 +60,10 @@ class Problem:
     @classmethod
     def of(cls, bound: Bound, X: Array, y: Array, alpha: float, **more: Any) -> Problem:
         """The loss of a network on samples X (n, d), y (n,) or (n, c)."""
+        if X.ndim != 2 or X.shape[1] != bound.dim:
+            raise BadInput(f"X: shape {X.shape}; the network takes inputs in R^{bound.dim}")
+        if np.size(y) != len(X) * bound.loops.outputs:
+            raise BadInput(f"y: shape {np.shape(y)}; the network has {bound.loops.outputs} outputs for {len(X)} inputs")
         return cls(
             gradient=bound.loops.gradient[bound.dtype],
             activation=bound.activation,

@@ -77,6 +77,10 @@ def test_one_pass_learns_more_than_its_training_samples() -> None:
     [
         ({"flow": {"alpha": 0.0}}, r"^flow\.alpha = 0\.0: must be greater than 0$"),
         ({"network": {"width": 0}}, r"^network\.width = 0: must be greater than or equal to 1$"),
+        (
+            {"network": {"kind": "mlp", "width": 5, "depth": 2, "outputs": 3}},
+            r"^network\.outputs = 3: the target has 1$",
+        ),
         ({"target": {"kind": "quadratic_form", "rank": 9}}, r"^target\.rank = 9: must be at most the dimension 5$"),
         ({"experiment": {"at": [3]}}, r"^at = \[3\.0\]: only with spacing = \"listed\"$"),
         ({"experiment": {"spacing": "listed"}}, r"^at = \[\]: give the instants to record$"),

@@ -40,9 +40,13 @@ def scores(samples: NDArray[np.float64], expected: NDArray[np.float64]) -> NDArr
     [
         ("two_layer", {"width": 64}, 400),
         ("two_layer", {"width": 64, "doubled": True, "scaling": "mean_field", "init_std": 0.6}, 400),
-        ("two_layer", {"width": 64, "bias": True, "init_std": 1.3, "activation": "tanh", "scaling": "none"}, 400),
+        ("two_layer", {"width": 64, "bias": True, "init_std": 1.3, "activation": "erf", "scaling": "none"}, 400),
         ("two_layer", {"width": 64, "bias": True, "init_std": 0.8, "activation": "gelu", "trained": "first"}, 400),
         ("two_layer", {"width": 64, "bias": True, "activation": "step", "trained": "second"}, 400),
+        ("random_features", {"width": 64, "activation": "erf", "weight_std": 1.5, "bias_std": 0.5}, 400),
+        ("neural_tangent", {"width": 64, "weight_std": 1.3, "law": "sphere", "parts": "first"}, 400),
+        ("neural_tangent", {"width": 64, "activation": "gelu", "weight_std": 1.3, "bias_std": 0.4}, 400),
+        ("linearised", {"network": {"kind": "two_layer", "width": 64, "bias": True}}, 400),
         # The mean of a deeper net differs from its limit by ~ 1/m: few and wide ones.
         ("mlp", {"width": 400, "depth": 3, "weight_std": 1.4}, 40),
         ("mlp", {"width": 400, "depth": 4, "activation": "erf", "weight_std": 1.5, "bias_std": 0.5}, 40),
