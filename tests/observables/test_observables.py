@@ -270,7 +270,9 @@ def test_two_observables_of_one_name_are_refused_and_good_ones_pass() -> None:
     every = [
         lookup.get("observables", kind).Params(**lookup.examples("observables", kind)[0])
         for kind in lookup.kinds("observables")
-        if kind != "teacher_alignment"
+        if kind not in ("teacher_alignment", "risk")
     ]
     check(every, setting())
+    with pytest.raises(ValueError, match="risk is known in a population_flow alone"):
+        check([lookup.get("observables", "risk").Params()], setting())
     assert networks.get("two_layer", width=6) == setting().network
