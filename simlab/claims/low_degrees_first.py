@@ -64,7 +64,7 @@ alpha = 30.0
 [sweep]
 seeds = {seeds}
 """
-QUICK = _SPEC.format(samples=1500, width=800, steps=120, step=0.25, seeds=6)
+QUICK = _SPEC.format(samples=1500, width=800, steps=120, step=0.25, seeds=4)
 FULL = _SPEC.format(samples=8000, width=4000, steps=400, step=0.1, seeds=10)
 # Shorter steps: the kernel grows, and with it the edge of stability comes nearer.
 CONTROL = ('network.scaling="mean_field"', "flow.alpha=1.0", "flow.step=0.05")

@@ -52,7 +52,7 @@ step_unit = "edge"
 "network.width" = {widths}
 seeds = {seeds}
 """
-QUICK = _SPEC.format(steps=100, widths=[128, 256, 512, 1024, 2048], seeds=8)
+QUICK = _SPEC.format(steps=100, widths=[128, 256, 512, 1024, 2048], seeds=12)
 FULL = _SPEC.format(steps=1000, widths=[128, 256, 512, 1024, 2048, 4096, 8192], seeds=20)
 CONTROL = ('network.scaling="mean_field"',)
 
