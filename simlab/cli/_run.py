@@ -112,6 +112,7 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
         "bytes": index.nbytes,
         "running": run.in_use(),
         "failures": failures,
+        "ended_early": _ended_early(spec, run.results),
     }
     if as_json:
         _options.print_json(found)
@@ -121,6 +122,8 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
         f"{counts['failed']} failed; {found['records']} records in {found['segments']} segments "
         f"({found['bytes'] / 1e6:.1f} MB); {'running' if found['running'] else 'not running'}"
     )
+    for line in _in_words(found["ended_early"], spec):
+        click.echo(f"  {line}")
     for failure in failures:
         click.echo(f"  failed: {failure['at']}: {failure['error']}")
         if traceback:
@@ -174,6 +177,7 @@ def _go(
             say=display.say,
             then=lambda results: _draw(chosen, Results(results), picture),
         )
+    early = _ended_early(spec, outcome.results)
     failed = [{"point": p, "at": spec.sweep.label(p), "error": e} for p, e in sorted(outcome.failed.items())]
     if as_json:
         _options.print_json(
@@ -184,12 +188,15 @@ def _go(
                 "seed": spec.seed,
                 "points": outcome.points,
                 "failed": failed,
+                "ended_early": early,
             }
         )
     else:
         click.echo(str(outcome.results))
         if picture:
             click.echo(str(picture))
+    for line in () if quiet else _in_words(early, spec):
+        click.echo(f"simlab: {line}", err=True)
     for failure in failed:
         click.echo(f"simlab: failed: {failure['at']}: {failure['error']}", err=True)
     if failed:
@@ -199,6 +206,21 @@ def _go(
             err=True,
         )
         sys.exit(FAILED_POINTS)
+
+
+def _ended_early(spec: Spec, results: Path) -> list[dict[str, Any]]:
+    from simlab.lab.results import early_endings
+
+    return [{"point": p, "at": spec.sweep.label(p), "why": why} for p, why in early_endings(spec, results).items()]
+
+
+def _in_words(early: list[dict[str, Any]], spec: Spec) -> list[str]:
+    """One line for each reason: how many points, and the first of them."""
+    lines = []
+    for why in dict.fromkeys(point["why"] for point in early):
+        here = [point["at"] for point in early if point["why"] == why]
+        lines.append(f"{len(here)} of {spec.sweep.points} points ended early, {why}; the first: {here[0]}")
+    return lines
 
 
 def _figure_of(spec: Spec) -> Any:

@@ -116,7 +116,7 @@ def outputs(params: Followed) -> dict[str, Output]:
     if not timed:
         found["step_size"] = Output("step size η at the start")
     codes = "; ".join(f"{code}: {text}" for code, text in ENDINGS.items())
-    found["ending"] = Output(f"how the flow ended. {codes}", dtype="int8")
+    found["ending"] = Output(f"how the flow ended. {codes}", dtype="int8", codes=ENDINGS)
     found["diverged"] = Output("1 if the flow was stopped before its end (see ending), else 0", dtype="int8")
     return found
 
@@ -220,8 +220,11 @@ def _measured(observable: Base, view: View) -> dict[str, Any]:
     return found
 
 
-def progress(params: Followed, state: State) -> tuple[float, float]:
-    return state[NET + clock(params.flow)], last(params.flow)
+def progress(params: Followed, state: State) -> tuple[int, int]:
+    """Steps, or records of a flow in time."""
+    if clock(params.flow) == "time":
+        return state["recorded"], params.records
+    return state[NET + "step"], int(last(params.flow))
 
 
 def drawn(target: Base, dim: int, rng: np.random.Generator) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:

@@ -24,13 +24,14 @@ from simlab.data._draw import draw
 from simlab.experiments import _descent
 from simlab.experiments._descent import LINEAR, NET, Course, Followed, drawn
 from simlab.flows._problem import Problem
+from simlab.networks import linearised
 from simlab.networks._bound import Bound
 from simlab.observables._view import Setting, View, check
 from simlab.record.schema import Output
 from simlab.record.segments import State
 
 Floats = NDArray[np.float64]
-ENDINGS = _descent.ENDINGS
+SOLVER_STEPS = 3000  # a guess, for estimates alone
 
 
 class Params(Followed):
@@ -51,6 +52,8 @@ class Params(Followed):
                 f"network.kind = {kind_of(self.network)!r}: it has no gradient to descend along "
                 f"(allowed: {one_of(able)})"
             )
+        if (outputs := getattr(self.network, "outputs", 1)) != 1:
+            raise ValueError(f"network.outputs = {outputs}: the target has 1")
         return self
 
     @model_validator(mode="after")
@@ -80,7 +83,7 @@ EXAMPLES = (
         "flow": {"kind": "sgd", "steps": 50, "step": 0.1, "batch": 3, "fresh": True},
         "observables": ["train_loss"],
     },
-    _SMALL | {"flow": {"kind": "ode", "end_time": 5.0}, "observables": ["train_loss"]},
+    _SMALL | {"flow": {"kind": "ode", "end_time": 5.0}, "observables": ["train_loss", "linear_distance"]},
 )
 
 
@@ -123,7 +126,6 @@ def prepare(params: Params, streams: Streams) -> Work:
 
     beside = None
     if params.needs_linearised:
-        linearised = lookup.get("networks", "linearised")
         beside = problem(linearised.Params(network=params.network)), linearised.around(params.network, theta0)
     course = _descent.course(params, problem(params.network), theta0, beside)
     return Work(X, y, X_test, target(X_test), theta0, target, course)
@@ -163,7 +165,7 @@ def finished(params: Params, state: State) -> bool:
     return bool(state["finished"])
 
 
-def progress(params: Params, state: State) -> tuple[float, float]:
+def progress(params: Params, state: State) -> tuple[int, int]:
     return _descent.progress(params, state)
 
 
@@ -171,11 +173,8 @@ def cost(params: Params) -> tuple[float, float]:
     """About 6 flops a sample and weight a step; a solver's steps are guessed. 8 bytes a recorded number."""
     flow: Any = params.flow
     dim = module_of(params.data).dimension(params.data)
-    weights = Bound(params.network, dim).loops.size
+    weights = module_of(params.network).loops(params.network, dim).size
     steps = flow.steps if _descent.clock(flow) == "step" else SOLVER_STEPS
     trajectories = sum(output.is_trajectory for output in outputs(params).values())
     rows = getattr(flow, "batch", params.samples)
     return 6.0 * steps * rows * weights, 8.0 * params.records * trajectories
-
-
-SOLVER_STEPS = 3000

@@ -69,6 +69,8 @@ def outputs(params: Params) -> dict[str, Output]:
         "rms_error": Output("root mean square of K̂ − Θ over pairs of inputs, by net", ("draw",), coords=draw),
         "sup_error": Output("largest |K̂ − Θ| over pairs of inputs, by net", ("draw",), coords=draw),
         "relative_error": Output("‖K̂ − Θ‖/‖Θ‖ in the Frobenius norm, by net", ("draw",), coords=draw),
+        "entry_error": Output("root mean square of K̂ − Θ over nets and pairs"),
+        "frobenius_error": Output("mean of ‖K̂ − Θ‖/‖Θ‖ over nets"),
         "mean_error": Output("root mean square over pairs of the mean of K̂ over the nets, less Θ"),
         "mean_z": Output("largest |mean K̂ − Θ| over pairs in standard errors"),
     }
@@ -110,6 +112,8 @@ def _summary(Theta: Floats, grams: Floats) -> dict[str, NDArray[Any]]:
         "rms_error": rms,
         "sup_error": np.max(np.abs(apart), axis=(1, 2)),
         "relative_error": rms / np.sqrt(np.mean(Theta**2)),
+        "entry_error": np.asarray(np.sqrt(np.mean(apart**2))),
+        "frobenius_error": np.asarray(np.mean(rms) / np.sqrt(np.mean(Theta**2))),
         "mean_error": np.asarray(np.sqrt(np.mean(mean**2))),
         "mean_z": np.asarray(z.max()),
     }
@@ -127,4 +131,4 @@ def cost(params: Params) -> tuple[float, float]:
     """About 40 flops to draw a weight, 6 a point to push it back and forth; eight bytes a recorded number."""
     dim = module_of(params.data).dimension(params.data)
     size = module_of(params.network).loops(params.network, dim).size
-    return params.draws * size * (40.0 + 6 * params.points), 8.0 * (3 * params.draws + 2)
+    return params.draws * size * (40.0 + 6 * params.points), 8.0 * (3 * params.draws + 4)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.blas import one_blas_thread
+from simlab.core.errors import BadInput
 from simlab.networks._bound import Bound
 
 Array = NDArray[Any]
@@ -59,6 +60,10 @@ class Problem:
     @classmethod
     def of(cls, bound: Bound, X: Array, y: Array, alpha: float, **more: Any) -> Problem:
         """The loss of a network on samples X (n, d), y (n,) or (n, c)."""
+        if X.ndim != 2 or X.shape[1] != bound.dim:
+            raise BadInput(f"X: shape {X.shape}; the network takes inputs in R^{bound.dim}")
+        if np.size(y) != len(X) * bound.loops.outputs:
+            raise BadInput(f"y: shape {np.shape(y)}; the network has {bound.loops.outputs} outputs for {len(X)} inputs")
         return cls(
             gradient=bound.loops.gradient[bound.dtype],
             activation=bound.activation,
@@ -114,9 +119,9 @@ class Problem:
         with np.errstate(over="ignore", invalid="ignore"):
             return self.loss_and_gradient(theta, self.buffer("grad", theta.size))
 
-    def limit(self, theta: Array) -> float:
-        """The loss beyond which a flow that starts at θ has diverged; none for a loss and a target that are 0."""
-        found = LIMIT * max(self.loss(theta), float(np.mean(np.sum(np.square(self.y, dtype=np.float64), axis=1))))
+    def limit(self, first: float) -> float:
+        """The loss beyond which a flow with this first loss has diverged; none where both it and the target are 0."""
+        found = LIMIT * max(first, float(np.mean(np.sum(np.square(self.y, dtype=np.float64), axis=1))))
         return found if 0.0 < found < np.inf else np.inf
 
 

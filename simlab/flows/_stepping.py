@@ -72,19 +72,20 @@ class Stepping(Scheduled):
 def begin(params: Stepping, problem: Problem, theta0: Array) -> State:
     """The state of a descent at its start."""
     theta = np.array(theta0, dtype=problem.dtype)
+    first = problem.loss(theta)
+    limit = problem.limit(first)
     state: State = {
         "theta": theta, "step": 0, "time": 0.0, "units": 0.0, "base": 0.0, "eta": 0.0,
-        "ending": GOING, "limit": problem.limit(theta),
+        "ending": ending_of(first, limit), "limit": limit,
     }  # fmt: skip
-    state["ending"] = ending_of(problem.loss(theta), state["limit"])
     if params.step == "auto":
         tangent(problem, "flow.step = 'auto'")
         state["probe"] = start_vector(problem)
         state["estimated"] = -1
         if state["ending"] == GOING:
             _estimate(params, problem, state)
-        if not state["eta"] > 0.0:
-            raise BadInput("flow.step = 'auto': the tangent kernel is 0 at the start; give a number")
+            if not state["eta"] > 0.0:
+                raise BadInput("flow.step = 'auto': the tangent kernel is 0 at the start; give a number")
     else:
         state["eta"] = _absolute(params, problem, theta)
     return state

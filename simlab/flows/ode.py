@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from scipy.integrate import DOP853, RK45, Radau
 
+from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
@@ -63,9 +64,10 @@ def start(params: Params, problem: Problem, theta0: Array, streams: Streams) -> 
     if params.unit == "particle" and problem.width is None:
         raise BadInput("flow.unit = 'particle': the network has no width; use absolute")
     theta = np.array(theta0, dtype=np.float64)
-    limit = problem.limit(theta)
+    first = problem.loss(theta)
+    limit = problem.limit(first)
     state: State = {"theta": theta, "step": 0, "time": 0.0, "size": 0.0, "limit": limit}
-    return state | {"ending": ending_of(problem.loss(theta), limit)}
+    return state | {"ending": ending_of(first, limit)}
 
 
 class _Rate:
@@ -99,7 +101,7 @@ def _solver(params: Params, rate: _Rate, state: State, until: float) -> Any:
 def advance(params: Params, problem: Problem, state: State, until: float, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     rate = _Rate(params, problem, state["theta"])
-    with np.errstate(all="ignore"):  # what is not finite is an ending
+    with one_blas_thread(), np.errstate(all="ignore"):  # what is not finite is an ending
         solver = _solver(params, rate, state, until)
         while state["time"] < until and state["ending"] == GOING:
             room, proposed = until - solver.t, float(solver.h_abs)

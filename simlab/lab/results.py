@@ -16,6 +16,7 @@ from simlab.lab.spec import VALIDATED_POINTS, Spec
 from simlab.record.collate import collate
 from simlab.record.index import READ_AGAIN, Index
 from simlab.record.provenance import provenance
+from simlab.record.reader import Results
 from simlab.record.schema import Output
 
 
@@ -28,6 +29,15 @@ def merged_outputs(spec: Spec) -> dict[str, Output]:
             if (known.dims, known.dtype) != (output.dims, output.dtype):
                 raise BadInput(f"{name}: recorded with dimensions {known.dims} at one point, {output.dims} at another")
     return outputs
+
+
+def early_endings(spec: Spec, path: Path) -> dict[int, str]:
+    """Point → why, for the finished points that did not run to their end: a nonzero ``ending``, in its own words."""
+    codes = merged_outputs(spec).get("ending", Output("")).codes
+    if not codes or not path.exists():
+        return {}
+    found = Results(path)["ending"].ravel().tolist()
+    return {point: codes.get(code, f"ending {code}") for point, code in enumerate(found) if code > 0}
 
 
 def collate_run(run: RunDirectory, spec: Spec) -> Path:

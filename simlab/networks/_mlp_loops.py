@@ -9,7 +9,7 @@ row more, and every block contiguous):
 
 ``sizes`` = (T, 1 with a bias else 0, widest layer with its bias, L, d, m_1, …, m_{L−1}, c),
 ``numbers`` = (b, s_0, …, s_{L−1}). A tile's layers lie in `scratch` as Ã⁰ | Ã¹, s_1 φ'(Z¹) | … | Z^L,
-and behind them the space of what is computed from them.
+and behind them the space of what is computed from them. One thread: a sweep runs a net a core.
 """
 
 from __future__ import annotations

@@ -61,7 +61,11 @@ def _layer(act: Any, a: Floats, W: Floats, b: Floats, Xt: Floats, Z: Floats, H: 
                 for i in range(t):
                     Z[j, i] += b[j]
         act(Z[first:last].reshape(-1), H[first:last].reshape(-1), a)
-        for j in range(first, last):
+        # Four neurons at a time: r is loaded and stored once for them.
+        for j in range(first, last - 3, 4):
+            for i in range(t):
+                r[i] += c[j] * H[j, i] + c[j + 1] * H[j + 1, i] + c[j + 2] * H[j + 2, i] + c[j + 3] * H[j + 3, i]
+        for j in range(first + (last - first) // 4 * 4, last):
             for i in range(t):
                 r[i] += c[j] * H[j, i]
 
@@ -111,11 +115,10 @@ def _block(
                     along += H[j, i] * r[i]
                 out[j] = along if k == 0 else out[j] + along
             if trained != SECOND:
-                along = r.dtype.type(0)
                 for i in range(t):
                     Z[j, i] *= outer[j] * r[i]
-                    along += Z[j, i]
                 if bias:
+                    along = np.sum(Z[j])
                     out[m + j] = along if k == 0 else out[m + j] + along
         if trained != SECOND:
             if k == 0:

@@ -21,7 +21,8 @@ class Output:
     """One recorded name. `dims` are the dimensions after the sweep's axes.
 
     A trajectory has ``record`` as its first dimension and gets one row a record; without it the value is given once
-    a point. `coords` holds the coordinate values of dimensions other than ``record`` where they have any.
+    a point. `coords` holds the coordinate values of dimensions other than ``record`` where they have any, `codes` what
+    the values of an integer stand for, in words.
     """
 
     description: str
@@ -29,6 +30,7 @@ class Output:
     unit: str = ""
     dtype: str = "float64"
     coords: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    codes: Mapping[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if np.dtype(self.dtype).kind not in "fi":

@@ -155,6 +155,7 @@ def test_run_with_settings_status_collate_show(tmp_path: Path, simlab: Call, wri
     assert done.stderr == ""
     assert json.loads(done.stdout) == {
         "directory": str(out), "results": str(out / "results.h5"), "figure": None, "seed": 3, "points": 2, "failed": [],
+        "ended_early": [],
     }  # fmt: skip
     status = json.loads(simlab("status", out, "--json").stdout)
     assert (status["points"], status["finished"], status["running"]) == (2, 2, False)
@@ -163,6 +164,17 @@ def test_run_with_settings_status_collate_show(tmp_path: Path, simlab: Call, wri
     shown = json.loads(simlab("show", out, "--json").stdout)
     assert shown["datasets"]["train_loss"]["dims"] == ["flow.alpha", "record"]
     assert "mean_field" in shown["attributes"]["spec"]
+
+
+def test_a_run_that_diverges_says_so(tmp_path: Path, simlab: Call, write_spec: Write) -> None:
+    out = tmp_path / "out"
+    done = simlab("run", write_spec(small_tables(**{"flow.step": [0.1, 1e4]})), "-o", out)
+    assert done.returncode == 0
+    says = "1 of 2 points ended early, loss above 1e+08 times the larger of the first loss and the target's mean square"
+    assert f"simlab: {says}; the first: flow.step=10000" in done.stderr
+    assert says in simlab("status", out).stdout
+    early = json.loads(simlab("status", out, "--json").stdout)["ended_early"]
+    assert [(point["point"], point["at"]) for point in early] == [(1, "flow.step=10000")]
 
 
 def test_options_can_come_from_the_environment(tmp_path: Path, simlab: Call, write_spec: Write) -> None:

