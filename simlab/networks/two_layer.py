@@ -82,13 +82,14 @@ def output_scale(params: Params) -> float:
 def loops(params: Params, dim: int) -> Loops:
     m, P = params.width, size(params, dim)
     code = {"both": compiled.BOTH, "first": compiled.FIRST, "second": compiled.SECOND}[params.trained]
+    plain = kind_of(params.activation) == "relu" and params.trained == "both" and not params.bias
     return Loops(
         value=compiled.value,
         gradient=compiled.gradient,
         push=compiled.push,
         pull=compiled.pull,
         activation=params.activation,
-        sizes=np.array([m, dim, params.bias, code], dtype=np.int64),
+        sizes=np.array([m, dim, params.bias, code, plain], dtype=np.int64),
         numbers=np.array([output_scale(params)]),
         size=P,
         trained={"both": range(P), "first": range(m, P), "second": range(m)}[params.trained],
