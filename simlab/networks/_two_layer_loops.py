@@ -11,8 +11,9 @@ divided into 1 to 4 blocks, by n alone, each with a gradient of its own, which a
 number of threads. A thread uses the same tiles for all of its blocks: with tiles of each block's own, 48 MB at
 (n, d, m) = (4000, 64, 4000), a step took half as long again.
 
-A *plain* net (ReLU without bias, both layers trained) has passes of its own, which take H and D from Z and store
-neither.
+sizes = (m, d, 1 with a bias, what is trained, 1 if plain, threads), threads being asked for by the caller: a loop that
+asks numba itself cannot be cached. A *plain* net (ReLU without bias, both layers trained) has passes of its own, which
+take H and D from Z and store neither.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from simlab.core.jit import jit, per_real
@@ -144,7 +145,7 @@ def _block(
     scratch: Floats,
 ) -> float:
     """∇R over these rows of the `rows` in all, and Σ‖αf − y‖²; or, where α = 0, Jᵀ y."""
-    m, d, bias, trained, plain = sizes
+    m, d, bias, trained, plain = sizes[:5]
     n = X.shape[0]
     outer, b = theta[:m], theta[m : m + bias * m]
     W = theta[m + bias * m :].reshape(m, d)
@@ -197,11 +198,11 @@ def _blockwise(
     out: Floats,
     scratch: Floats,
 ) -> float:
-    m, d, _, trained, _ = sizes
+    m, d, trained = sizes[0], sizes[1], sizes[3]
     n, P = X.shape[0], theta.size
     blocks, each = _blocks(n), _each(n, m, d)
     totals = np.zeros(blocks)
-    threads = min(blocks, get_num_threads())
+    threads = min(blocks, sizes[5])
     for thread in prange(threads):
         own = scratch[blocks * P + thread * each : blocks * P + (thread + 1) * each]
         for k in range(thread, blocks, threads):
@@ -281,7 +282,7 @@ def _pushed(
     scratch: Floats,
 ) -> None:
     """J v, or f where v is empty."""
-    m, d, bias, trained, _ = sizes
+    m, d, bias, trained = sizes[:4]
     n = X.shape[0]
     outer, b = theta[:m], theta[m : m + bias * m]
     W = theta[m + bias * m :].reshape(m, d)

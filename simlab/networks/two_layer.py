@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
@@ -89,7 +90,7 @@ def loops(params: Params, dim: int) -> Loops:
         push=compiled.push,
         pull=compiled.pull,
         activation=params.activation,
-        sizes=np.array([m, dim, params.bias, code, plain], dtype=np.int64),
+        sizes=np.array([m, dim, params.bias, code, plain, numba.get_num_threads()], dtype=np.int64),
         numbers=np.array([output_scale(params)]),
         size=P,
         trained={"both": range(P), "first": range(m, P), "second": range(m)}[params.trained],
