@@ -143,6 +143,8 @@ def _view(params: Params, work: Work, state: State) -> View:
     flow: Any = params.flow
     constant = kind_of(flow) == "gradient_descent" and flow.schedule == "constant" and flow.step != "auto"
     linear = state.get(LINEAR + "theta")
+    if linear is not None and state[LINEAR + _descent.clock(flow)] != state[NET + _descent.clock(flow)]:
+        linear = np.full_like(linear, np.nan)  # one of the two ended before the other came here
     return View(
         theta=np.asarray(state[NET + "theta"], np.float64),
         theta0=work.theta0,

@@ -47,6 +47,12 @@ def _number_or_auto(value: Any) -> Any:
     raise ValueError('must be a number greater than 0, or "auto"')
 
 
+def check_alpha(alpha: float) -> None:
+    """Refuses an α whose square would leave the range of float32."""
+    if alpha < 1e-15:
+        raise ValueError(f"alpha = {alpha}: must be at least 1e-15")
+
+
 class Stepping(Scheduled):
     step: Annotated[float | Literal["auto"], PlainValidator(_number_or_auto)] = Field(
         description='step size η in the unit below, or "auto"'
@@ -56,12 +62,13 @@ class Stepping(Scheduled):
     )
     safety: float = Field(0.5, gt=0, lt=1, description='with step = "auto": share of the largest stable step')
     auto_every: int = Field(100, ge=1, description='with step = "auto": steps from one estimate to the next')
-    alpha: float = Field(1.0, gt=0, description="output scale α of lazy training")
+    alpha: float = Field(1.0, gt=0, le=1e15, description="output scale α of lazy training")
 
     @model_validator(mode="after")
     def _unit_of_a_number(self) -> Stepping:
         if self.step == "auto" and self.step_unit != "absolute":
             raise ValueError(f'step_unit = {self.step_unit!r}: not with step = "auto", which has no unit')
+        check_alpha(self.alpha)
         return self
 
     def batch_size(self) -> int | None:

@@ -26,7 +26,7 @@ from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.flows._problem import GOING, SOLVER_FAILED, Problem, ending_of
-from simlab.flows._stepping import State
+from simlab.flows._stepping import State, check_alpha
 
 Array = NDArray[Any]
 METHODS = {"RK45": RK45, "DOP853": DOP853, "Radau": Radau}
@@ -41,13 +41,14 @@ class Params(Base):
     first_step: float | None = Field(None, gt=0, description="the first step; left out: chosen by the solver")
     max_step: float | None = Field(None, gt=0, description="the largest step; left out: none")
     unit: Literal["absolute", "particle"] = Field("absolute", description="particle: times the width")
-    alpha: float = Field(1.0, gt=0, description="output scale α of lazy training")
+    alpha: float = Field(1.0, gt=0, le=1e15, description="output scale α of lazy training")
 
     @model_validator(mode="after")
     def _steps_within(self) -> Params:
         for name in ("first_step", "max_step"):
             if (value := getattr(self, name)) is not None and value > self.end_time:
                 raise ValueError(f"{name} = {value}: must be at most end_time = {self.end_time}")
+        check_alpha(self.alpha)
         return self
 
 

@@ -94,6 +94,8 @@ class Bound:
         """R(αf) and ∇_θ R(αf), zero where θ is not trained."""
         theta, X = self._checked(theta, X)
         y, out = self._columns(y, len(X), "y"), np.zeros_like(theta)
+        if not np.asarray(alpha, self.dtype) > 0:
+            raise BadInput(f"alpha = {alpha}: must be greater than 0 in {self.dtype}")
         with one_blas_thread():
             loss = self.loops.gradient[self.dtype](
                 *self.activation,

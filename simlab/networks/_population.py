@@ -53,6 +53,19 @@ def _gap(x: Floats, y: Floats, sign: float) -> float:
     return 0.5 * total
 
 
+@jit
+def _norm(x: Floats) -> float:
+    """‖x‖ of a vector whose squares may underflow or overflow."""
+    largest, total = 0.0, 0.0
+    for k in range(x.size):
+        largest = max(largest, abs(x[k]))
+    if not 0.0 < largest < np.inf:
+        return largest
+    for k in range(x.size):
+        total += (x[k] / largest) ** 2
+    return largest * math.sqrt(total)
+
+
 @jit(signatures=[GRADIENT(float64)])
 def gradient(
     act: Any,
@@ -85,6 +98,8 @@ def gradient(
             square += U[i, k] * U[i, k]
             q[k] += b[i] * U[i, k]
         n[i] = math.sqrt(square)
+        if not 1e-280 < square < 1e280:  # squares that lose digits
+            n[i] = _norm(U[i])
         for k in range(d):
             units[i, k] = U[i, k] / n[i] if n[i] > 0.0 else 0.0
     np.dot(units, units.T, C)

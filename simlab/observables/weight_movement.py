@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simlab.core.params import Params as Base
+from simlab.core.params import kind_of
 from simlab.observables._view import View
 from simlab.record.schema import RECORD, Output
 
@@ -21,5 +22,7 @@ def outputs(params: Params) -> dict[str, Output]:
 
 
 def measure(params: Params, view: View) -> dict[str, float]:
-    moved = float(np.linalg.norm(view.theta - view.theta0))
-    return {"weight_movement": moved, "relative_movement": moved / float(np.linalg.norm(view.theta0))}
+    moved, start = float(np.linalg.norm(view.theta - view.theta0)), view.theta0
+    if kind_of(view.network) == "linearised":  # holds its start twice
+        start = start[: start.size // 2]
+    return {"weight_movement": moved, "relative_movement": moved / float(np.linalg.norm(start))}

@@ -96,8 +96,18 @@ def risk(a: Floats, W: Floats, c: Floats, V: Floats, law: Params | Floats) -> fl
 
 
 def exact_risk(a: Floats, W: Floats, c: Floats, V: Floats, mu: float) -> float:
-    """The same for arrays known to fit, with μ given; rounding alone would make it negative."""
-    return max(0.25 * mu * _quadratic(np.concatenate([a, -c]), np.concatenate([W, V])), 0.0)
+    """The same for arrays known to fit, with μ given; rounding alone would make it negative.
+
+    Powers of 2 go from the neurons to their coefficients and out of these: fourth powers of norms are formed.
+    """
+    b, U = np.concatenate([a, -c]), np.concatenate([W, V])
+    _, sizes = np.frexp(np.abs(U).max(axis=1, initial=0.0))
+    mantissas, exponents = np.frexp(b)
+    exponents = np.where((mantissas != 0.0) & U.any(axis=1), exponents + sizes, np.iinfo(np.int32).min // 2)
+    top = int(exponents.max(initial=np.iinfo(np.int32).min // 2))
+    with np.errstate(under="ignore"):
+        total = _quadratic(np.ldexp(mantissas, exponents - top), np.ldexp(U, -sizes[:, np.newaxis]))
+        return max(float(np.ldexp(0.25 * mu * total, 2 * top)), 0.0)
 
 
 def risk_gradient(a: Floats, W: Floats, c: Floats, V: Floats, law: Params | Floats) -> tuple[Floats, Floats]:

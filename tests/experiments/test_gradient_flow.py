@@ -144,6 +144,7 @@ def test_a_linearised_network_that_diverges_beside_is_an_ending_of_its_own() -> 
     columns = compute(resolve(spec))
     assert columns["ending"].tolist() == [LINEAR_ENDED]
     assert columns["train_loss"][-1] < 10 * columns["train_loss"][0]
+    assert np.isnan(columns["linear_weight_distance"]).tolist() == [False] * (len(columns["step"]) - 1) + [True]
 
 
 def test_what_cannot_run_beside_is_refused() -> None:

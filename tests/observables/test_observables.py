@@ -13,7 +13,7 @@ from scipy.linalg import expm
 from simlab import kernels, networks
 from simlab.core import lookup
 from simlab.core.params import parse
-from simlab.networks import two_layer
+from simlab.networks import linearised, two_layer
 from simlab.observables import (
     effective_rank,
     kernel_distance,
@@ -95,6 +95,11 @@ def test_without_test_data_the_test_loss_is_nan() -> None:
 def test_weight_movement() -> None:
     moved = weight_movement.measure(weight_movement.Params(), changed_view(theta=theta0 + 0.1))
     assert moved["weight_movement"] == pytest.approx(0.1 * np.sqrt(theta0.size), rel=1e-12)
+    twice, net = np.concatenate([theta0, theta0]), linearised.Params(network=network)
+    now = np.concatenate([theta0 + 0.1, theta0])
+    assert moved == weight_movement.measure(
+        weight_movement.Params(), changed_view(theta=now, theta0=twice, network=net)
+    )
 
 
 def test_tangent_spectrum_predicts_the_first_steps_of_a_wide_net() -> None:

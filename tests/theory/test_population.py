@@ -171,3 +171,18 @@ def test_arrays_that_do_not_fit() -> None:
         risk(a, W, c, V, uniform_sphere.Params(dim=7))
     with pytest.raises(BadInput, match="W: holds NaN"):
         risk(a, np.full_like(W, np.nan), c, V, LAWS[0])
+
+
+@pytest.mark.parametrize("power", [-600, -300, 300, 500])
+def test_norms_of_any_size(power: int) -> None:
+    """Powers of 2 moved between the layers change nothing; those taken out of the net come out squared."""
+    a, W, c, V = nets()
+    s, law = 2.0**power, LAWS[2]
+    moved = a / s, W * s, c / s, V * s
+    assert risk(*moved, law) == pytest.approx(risk(a, W, c, V, law), rel=1e-14)
+    if abs(power) == 300:
+        assert risk(a, W * s, c, V * s, law) == pytest.approx(risk(a, W, c, V, law) * s**2, rel=1e-14)
+    for found, plain, factor in zip(
+        risk_gradient(*moved, law), risk_gradient(a, W, c, V, law), (s, 1 / s), strict=True
+    ):
+        np.testing.assert_allclose(found / factor, plain, rtol=1e-12)
