@@ -8,8 +8,8 @@ Where the setting is theirs (d = 100, n = 1000, 50 neurons, 10⁴ steps) the mea
 which are of 10 other teachers: with s the deviation over teachers and k of them, the difference of two such means has
 the standard error s (1/k + 1/10)^(1/2). At τ = 1 three sets of ten teachers gave 3.19e-3 (a loop of NumPy's, apart from
 this package), 3.53e-3 (seed 19) and 3.17e-3 (seed 2, this one): the second is 2.5 of these standard errors above the
-published mean, all thirty together are 1.5. In the control the output scale α is so large that training is lazy for every
-τ: then small weights are no better.
+published mean, all thirty together are 1.5. In the control the output scale α is so large that training is lazy
+for every τ: then small weights are no better.
 """
 
 from __future__ import annotations
