@@ -10,6 +10,7 @@ and is given as a table ``{kind = "two_layer", width = 50}`` or, where no other 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -146,6 +147,8 @@ def _first_error(cls: type[Params], error: ValidationError, at: str, choices_at:
         case _:
             says = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
             says = says if first["type"] == "value_error" else f"must be {says}"
+    if not key and (named := re.match(r"\w+", says)) and named[0] in cls.model_fields:  # of several fields together
+        says = join(choices_at if named[0] in rooms else at, says)
     return f"{key}{value}: {says}{more}" if key else f"{says}{more}"
 
 

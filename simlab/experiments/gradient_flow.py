@@ -67,6 +67,18 @@ class Params(Followed):
             raise ValueError(f"flow.fresh = true: data.kind = {kind_of(self.data)!r} has no new samples to draw")
         return self
 
+    @model_validator(mode="after")
+    def _flow_can_begin(self) -> Params:
+        flow: Any = self.flow
+        if self.dtype != "float64" and kind_of(flow) == "ode":
+            raise ValueError(f"dtype = {self.dtype!r}: flow.kind = 'ode' integrates in float64")
+        if not getattr(flow, "fresh", False) and getattr(flow, "batch", 1) > self.samples:
+            raise ValueError(f"flow.batch = {flow.batch}: more than the {self.samples} training samples")
+        for key in ("step_unit", "unit"):
+            if getattr(flow, key, None) == "particle" and not hasattr(self.network, "width"):
+                raise ValueError(f"flow.{key} = 'particle': network.kind = {kind_of(self.network)!r} has no width")
+        return self
+
 
 _SMALL: dict[str, Any] = {
     "experiment": {"kind": "gradient_flow", "samples": 10, "test_samples": 5, "records": 6},

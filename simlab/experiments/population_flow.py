@@ -76,6 +76,9 @@ class Params(Followed):
             raise ValueError("network.bias = true: an exact population flow has no biases; use gradient_flow")
         if getattr(self.flow, "batch", None) is not None:
             raise ValueError(f"flow.kind = {kind_of(self.flow)!r}: there are no samples to take batches of")
+        for key, value in (("step", "auto"), ("step_unit", "edge")):
+            if getattr(self.flow, key, None) == value:
+                raise ValueError(f"flow.{key} = {value!r}: there is no tangent kernel here; give an absolute step size")
         return self
 
     @model_validator(mode="after")

@@ -42,7 +42,7 @@ def test_dump_and_parse_are_inverse(size: int, rate: float, name: str | None, wi
         ({"size": 1, "rate": float("nan")}, "spec.rate = nan: must be a finite number"),
         ({"sise": 1}, "spec.sise = 1: unknown key; did you mean \"size\"?"),
         ({}, "spec.size: missing"),
-        ({"size": 1, "network": {"width": 3}}, "spec.network.kind: missing (allowed: fourier_features, mlp"),
+        ({"size": 1, "network": {"width": 3}}, "spec.network.kind: missing (allowed: fourier_features, linearised"),
         ({"size": 1, "network": {"kind": "tow_layer"}}, "did you mean \"two_layer\"?"),
         ({"size": 1, "network": {"kind": "_signature"}}, "spec.network.kind = '_signature': unknown kind"),
         ({"size": 1, "network": {"kind": "two_layer", "width": -5}}, "spec.network.width = -5: must be greater"),

@@ -113,8 +113,8 @@ def test_setting_a_swept_key_would_do_nothing_and_is_refused(tables: dict[str, A
         ("network.width=0", "network.width = 0: must be greater than or equal to 1"),
         ("network.width=big", "network.width = 'big': must be a valid integer"),
         ("network.width=10.0", "network.width = 10.0: must be a valid integer"),
-        ("flow.step=nan", "flow.step = nan: must be a finite number"),
-        ("flow.step=-1", "flow.step = -1: must be greater than 0"),
+        ("flow.step=nan", "flow.step = nan: must be a number greater than 0"),
+        ("flow.step=-1", "flow.step = -1: must be a number greater than 0"),
         ("network.kind=two_layers", "network.kind = 'two_layers': unknown kind; did you mean \"two_layer\"?"),
         ("experiment.kind=gradient_flwo", "did you mean \"gradient_flow\"?"),
         ("experiment.samples=0", "experiment.samples = 0"),
@@ -216,4 +216,36 @@ def test_a_part_that_does_not_fit_is_named(tables: dict[str, Any], says: str) ->
     for name, fields in tables.items():
         good[name] = {**(good[name] if name == "experiment" else {}), **fields}
     with pytest.raises(BadInput, match=says):
+        resolve(good)
+
+
+_SGD = {"kind": "sgd", "steps": 50, "step": 0.1, "batch": 4}
+
+
+@pytest.mark.parametrize(
+    ("kind", "table", "fields", "says"),
+    [
+        ("gradient_flow", "network", {"width": 21, "doubled": True}, "network.width = 21: must be even"),
+        ("gradient_flow", "flow", {"step": "auto", "step_unit": "edge"}, "flow.step_unit = 'edge': not with"),
+        ("gradient_flow", "experiment", {"spacing": "listed", "at": [100]}, "experiment.at = [100.0]: 100.0 is not"),
+        ("gradient_flow", "flow", {**_SGD, "batch": 11}, "flow.batch = 11: more than the 10 training samples"),
+        ("gradient_flow", "sweep", {"experiment.samples": [60, 3], "flow": [_SGD]}, "flow.batch = 4: more than the 3"),
+        ("gradient_flow", "network", {"kind": "linearised", "network": {"kind": "linearised", "network": "two_layer"}},
+         "network.network.network.width: missing"),
+        ("population_flow", "flow", {"step": "auto", "step_unit": "absolute"}, "flow.step = 'auto': there is no"),
+        ("population_flow", "flow", {"step_unit": "edge"}, "flow.step_unit = 'edge': there is no tangent kernel"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_together_is_named_whole(kind: str, table: str, fields: dict[str, Any], says: str) -> None:
+    good = deepcopy(lookup.examples("experiments", kind)[0])
+    good[table] = fields if "network" in fields else {**good.get(table, {}), **fields}
+    with pytest.raises(BadInput) as caught:
+        resolve(good)
+    assert str(caught.value).startswith(says)
+
+
+def test_a_solver_in_single_precision_is_refused() -> None:
+    good = deepcopy(lookup.examples("experiments", "gradient_flow")[2])
+    good["experiment"]["dtype"] = "float32"
+    with pytest.raises(BadInput, match=r"^experiment\.dtype = 'float32': flow\.kind = 'ode'"):
         resolve(good)
