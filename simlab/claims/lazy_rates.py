@@ -25,7 +25,7 @@ from simlab.record.reader import Results
 
 STATEMENT = (
     "As the output scale alpha grows, training on R(alpha f)/alpha^2 moves the weights by 1/alpha and stays within "
-    "1/alpha^2 of training the linearised network."
+    "1/alpha^2 of training the linearised network, where the activation is smooth."
 )
 SOURCE = "A kernel viewpoint [S1] §5.3 (Chizat, Oyallon and Bach)"
 EXPECTED = (

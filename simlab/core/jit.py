@@ -105,9 +105,8 @@ def jit(
     `named` is for a function made by another and closed over compiled ones. Numba would look for its code under what
     it closes over, which differs in every process, and compile it anew in each; it is kept under this name instead,
     which must tell everything that varies. ``named=""``: not kept at all (it closes over code of the user's).
-    The name is made part of the function's own: numba calls machine code by the function's name and a number that starts
-    anew in every process, so that two variants of one name, one compiled here and one loaded, could be taken for each
-    other (seen: an abort while loading).
+    It becomes part of the function's own name: numba calls machine code by that name and a number that starts anew in
+    every process, so that two variants of one name, one compiled here and one loaded, could be taken for each other.
     """
 
     def decorate(func: F) -> F:

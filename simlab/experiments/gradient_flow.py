@@ -74,6 +74,10 @@ class Params(Followed):
             raise ValueError(f"dtype = {self.dtype!r}: flow.kind = 'ode' integrates in float64")
         if not getattr(flow, "fresh", False) and getattr(flow, "batch", 1) > self.samples:
             raise ValueError(f"flow.batch = {flow.batch}: more than the {self.samples} training samples")
+        if kind_of(flow) in ("momentum", "langevin") and "kernel_distance" in map(kind_of, self.observables):
+            raise ValueError(
+                f"observables: kernel_distance follows gradient flow, which flow.kind = {kind_of(flow)!r} is not"
+            )
         for key in ("step_unit", "unit"):
             if getattr(flow, key, None) == "particle" and not hasattr(self.network, "width"):
                 raise ValueError(f"flow.{key} = 'particle': network.kind = {kind_of(self.network)!r} has no width")

@@ -210,7 +210,8 @@ def test_list_and_show_name_every_kind(simlab: Call) -> None:
     assert "two_layer" in listed["networks"]
     assert "tangent_rate" in listed["claims"]
     fields = json.loads(simlab("show", "networks/two_layer", "--json").stdout)["fields"]
-    assert [field["field"] for field in fields] == ["width", "scaling"]
+    names = [field["field"] for field in fields]
+    assert names == ["width", "activation", "scaling", "bias", "trained", "doubled", "init_std"]
     assert "statement" in json.loads(simlab("show", "tangent_rate", "--json").stdout)
 
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -89,6 +90,20 @@ def test_falls_back_where_the_cache_cannot_be_written(package: Path, tmp_path: P
     spare.mkdir()
     assert call(package, **places, TMPDIR=str(spare)) == (20.0, 0, 1)
     assert list(spare.glob("simlab-*/numba-*/**/*.nbi")), "the system's temporary directory is the last resort"
+
+
+def test_variants_of_a_made_function_have_names_of_their_own() -> None:
+    """Numba's symbols are made of it: of two variants of one name the other's machine code might be called."""
+
+    def made(named: str) -> Any:
+        @house.jit(named=named)
+        def scaled(x: float) -> float:
+            return 2 * x
+
+        return scaled.py_func.__qualname__  # type: ignore[attr-defined]
+
+    assert made("one kind").endswith("scaled_one_kind")
+    assert len({made(""), made("a"), made("b")}) == 3
 
 
 def test_functions_outside_the_package_are_compiled_but_not_cached() -> None:

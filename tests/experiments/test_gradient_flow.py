@@ -82,11 +82,18 @@ def test_one_pass_learns_more_than_its_training_samples() -> None:
             r"^network\.outputs = 3: the target has 1$",
         ),
         ({"target": {"kind": "quadratic_form", "rank": 9}}, r"^target\.rank = 9: must be at most the dimension 5$"),
-        ({"experiment": {"at": [3]}}, r"^at = \[3\.0\]: only with spacing = \"listed\"$"),
-        ({"experiment": {"spacing": "listed"}}, r"^at = \[\]: give the instants to record$"),
-        ({"experiment": {"spacing": "listed", "at": [2.5]}}, r"^at = \[2\.5\]: 2\.5 is not a number of steps$"),
-        ({"experiment": {"spacing": "listed", "at": [60]}}, r"^at = \[60\.0\]: 60\.0 is not between 0 and"),
-        ({"experiment": {"first_time": 0.1}}, r"^first_time = 0\.1: only for a flow in time"),
+        ({"experiment": {"at": [3]}}, r"^experiment\.at = \[3\.0\]: only with spacing = \"listed\"$"),
+        ({"experiment": {"spacing": "listed"}}, r"^experiment\.at = \[\]: give the instants to record$"),
+        (
+            {"experiment": {"spacing": "listed", "at": [2.5]}},
+            r"^experiment\.at = \[2\.5\]: 2\.5 is not a number of steps$",
+        ),
+        ({"experiment": {"spacing": "listed", "at": [60]}}, r"^experiment\.at = \[60\.0\]: 60\.0 is not between 0 and"),
+        ({"experiment": {"first_time": 0.1}}, r"^experiment\.first_time = 0\.1: only for a flow in time"),
+        (
+            {"flow": {"kind": "sgd", "steps": 5, "step": 0.1, "batch": 999}},
+            r"^flow\.batch = 999: more than the \d+ training samples$",
+        ),
         ({"flow": {"kind": "nonsense"}}, r"^flow\.kind = 'nonsense': unknown kind"),
     ],
 )
@@ -95,6 +102,12 @@ def test_what_cannot_be_is_refused(change: dict[str, dict[str, Any]], says: str)
     for table, fields in change.items():
         spec[table] = fields if "kind" in fields else spec[table] | fields
     with pytest.raises(BadInput, match=says):
+        resolve(spec)
+
+
+def test_the_kernel_flow_is_not_laid_beside_momentum() -> None:
+    spec = tables({"kind": "momentum", "steps": 5, "step": 0.1}) | {"observables": ["train_loss", "kernel_distance"]}
+    with pytest.raises(BadInput, match=r"^observables: kernel_distance follows gradient flow, which flow\.kind"):
         resolve(spec)
 
 

@@ -122,16 +122,16 @@ def test_a_schedule_shapes_descent_and_time() -> None:
         ({"step": "fast"}, r"^flow\.step = 'fast': must be a number greater than 0, or \"auto\"$"),
         ({"step": 0.1, "alpha": 0.0}, r"^flow\.alpha = 0\.0: must be greater than 0$"),
         ({"step": 0.1, "alpha": 1e-170}, r"alpha = 1e-170: must be at least 1e-15$"),
-        ({"step": "auto", "step_unit": "edge"}, r"^step_unit = 'edge': not with step = \"auto\""),
-        ({"step": 0.1, "schedule": "power"}, r"^decay_power: missing; schedule = \"power\" needs it$"),
-        ({"step": 0.1, "decay_power": 1.0}, r"^decay_power: only with schedule = \"power\""),
+        ({"step": "auto", "step_unit": "edge"}, r"^flow\.step_unit = 'edge': not with step = \"auto\""),
+        ({"step": 0.1, "schedule": "power"}, r"^flow\.decay_power: missing; schedule = \"power\" needs it$"),
+        ({"step": 0.1, "decay_power": 1.0}, r"^flow\.decay_power: only with schedule = \"power\""),
         (
             {"step": 0.1, "schedule": "piecewise", "drop_steps": [5, 2], "drop_factors": [1.0, 1.0]},
-            r"^drop_steps = \[5, 2\]: must be 0 or more and rise$",
+            r"^flow\.drop_steps = \[5, 2\]: must be 0 or more and rise$",
         ),
         (
             {"step": 0.1, "schedule": "piecewise", "drop_steps": [5], "drop_factors": [1.0, 1.0]},
-            r"^drop_factors has 2 numbers: must be 1",
+            r"^flow\.drop_factors has 2 numbers: must be 1",
         ),
     ],
 )
