@@ -59,7 +59,7 @@ step_unit = "edge"
 "network.width" = {widths}
 seeds = {seeds}
 """
-QUICK = _SPEC.format(test_samples=100, steps=40, widths=[64, 128, 256, 512, 1024], seeds=12)
+QUICK = _SPEC.format(test_samples=100, steps=40, widths=[64, 128, 256, 512, 1024], seeds=8)
 FULL = _SPEC.format(test_samples=1000, steps=100, widths=[4**k for k in range(3, 8)], seeds=40)
 CONTROL = ('network.scaling="mean_field"',)
 

@@ -223,7 +223,7 @@ def _measured(observable: Base, view: View) -> dict[str, Any]:
 def progress(params: Followed, state: State) -> tuple[int, int]:
     """Steps, or records of a flow in time."""
     if clock(params.flow) == "time":
-        return state["recorded"], params.records
+        return state["recorded"], len(plan(params))
     return state[NET + "step"], int(last(params.flow))
 
 

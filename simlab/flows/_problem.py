@@ -28,8 +28,9 @@ ENDINGS = {
     1: "loss not finite",
     2: f"loss above {LIMIT:.0e} times the larger of the first loss and the target's mean square",
     3: "the solver could not make its step small enough",
+    4: "the solver made as many steps as it may (flow.max_steps)",
 }
-GOING, NOT_FINITE, BEYOND, SOLVER_FAILED = ENDINGS
+GOING, NOT_FINITE, BEYOND, SOLVER_FAILED, TOO_MANY_STEPS = ENDINGS
 
 
 @dataclass

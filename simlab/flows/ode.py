@@ -8,7 +8,8 @@ in between: a run that is killed there goes back to the last. `step` counts the 
 
 unit = "particle": time runs the width m times as fast, θ' = −m ∇R_α(θ), the time of mean-field scaling.
 
-Ends where the solver cannot make its step small enough, or the loss after a step is not finite or beyond the limit.
+Ends where the solver cannot make its step small enough or has made `max_steps` (a kink of the loss can hold it), or the
+loss after a step is not finite or beyond the limit.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
-from simlab.flows._problem import GOING, SOLVER_FAILED, Problem, ending_of
+from simlab.flows._problem import GOING, SOLVER_FAILED, TOO_MANY_STEPS, Problem, ending_of
 from simlab.flows._stepping import State, check_alpha
 
 Array = NDArray[Any]
@@ -40,6 +41,7 @@ class Params(Base):
     atol: float = Field(1e-9, gt=0, description="absolute tolerance of a step, for each weight")
     first_step: float | None = Field(None, gt=0, description="the first step; left out: chosen by the solver")
     max_step: float | None = Field(None, gt=0, description="the largest step; left out: none")
+    max_steps: int = Field(1_000_000, ge=1, description="the most steps the solver may make before it is given up")
     unit: Literal["absolute", "particle"] = Field("absolute", description="particle: times the width")
     alpha: float = Field(1.0, gt=0, le=1e15, description="output scale α of lazy training")
 
@@ -105,6 +107,9 @@ def advance(params: Params, problem: Problem, state: State, until: float, second
     with one_blas_thread(), np.errstate(all="ignore"):  # what is not finite is an ending
         solver = _solver(params, rate, state, until)
         while state["time"] < until and state["ending"] == GOING:
+            if state["step"] >= params.max_steps:
+                state["ending"] = TOO_MANY_STEPS
+                return
             room, proposed = until - solver.t, float(solver.h_abs)
             if not _step(solver):
                 state["ending"] = SOLVER_FAILED

@@ -12,7 +12,7 @@ from scipy.integrate import Radau, solve_ivp
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.flows import ode
-from simlab.flows._problem import SOLVER_FAILED, Problem
+from simlab.flows._problem import SOLVER_FAILED, TOO_MANY_STEPS, Problem
 from simlab.networks._signature import GRADIENT
 from tests.flows.problems import Array, small, streams
 
@@ -128,3 +128,12 @@ def test_what_makes_no_sense_is_refused() -> None:
         ode.start(ode.Params(end_time=1.0), problem, theta0, streams())
     with pytest.raises(ValueError, match=r"max_step = 3\.0: must be at most end_time = 2\.0"):
         ode.Params(end_time=2.0, max_step=3.0)
+
+
+@pytest.mark.parametrize("method", ["RK45", "Radau"])
+def test_a_solver_that_makes_too_many_steps_is_given_up(method: str) -> None:
+    params = ode.Params(end_time=T, method=method, max_step=1e-3, max_steps=7)
+    problem, theta0 = small()
+    state = ode.start(params, problem, theta0, streams())
+    ode.advance(params, problem, state, T, 1e9)
+    assert (state["step"], state["ending"]) == (7, TOO_MANY_STEPS)

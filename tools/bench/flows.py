@@ -14,14 +14,11 @@ Exit code 1 if a target is missed, answers disagree or a contestant fails; a mis
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import sys
+import functools
 
+import command
 import numpy as np
-from harness import CONTESTANTS, Arrays, Contestant, Problem, Target, machine, measure
-from report import bad_news, text
+from harness import CONTESTANTS, Arrays, Contestant, Problem, Target
 
 BATCHES = {1: 8192, 8: 8192, 32: 4096}
 """Steps a run, by the number of samples in a batch: whole chunks of simlab's."""
@@ -53,32 +50,5 @@ def one_pass(batch: int, d: int = 32, m: int = 100, steps: int | None = None) ->
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("batches", nargs="*", type=int, metavar="batch", help="1, 8 or 32; all of them if left out")
-    parser.add_argument("--rounds", type=int, default=7, help="interleaved timings, after the run that is compared")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true", help="everything, machine and versions included")
-    chosen = parser.parse_args()
-    for batch in chosen.batches:
-        if batch not in BATCHES:
-            parser.error(f"{batch}: there are batches of {', '.join(map(str, BATCHES))}")
-    for name in ("rounds", "threads"):
-        if (value := getattr(chosen, name)) < 1:
-            parser.error(f"--{name} {value}: at least 1")
-    if sys.platform == "linux" and chosen.threads > (available := len(os.sched_getaffinity(0))):
-        parser.error(f"--threads {chosen.threads}: this process may use {available} cores")
-    found = []
-    for batch in chosen.batches or BATCHES:
-        problem = one_pass(batch)
-        found.append(measure(problem, rounds=chosen.rounds, threads=chosen.threads, seed=chosen.seed, log=sys.stderr))
-        if not chosen.json:
-            print(text(found[-1]), flush=True)
-    if chosen.json:
-        print(json.dumps({"benchmark": "flows", "machine": machine(), "problems": found}, indent=1))
-    sys.exit(1 if any(bad_news(each) for each in found) else 0)
-
-
 if __name__ == "__main__":
-    main()
+    command.run("flows", __doc__, {str(batch): functools.partial(one_pass, batch) for batch in BATCHES}, threads=1)

@@ -14,14 +14,11 @@ Exit code 1 if a target is missed, answers disagree or a contestant fails; a mis
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import sys
+import functools
 
+import command
 import numpy as np
-from harness import CONTESTANTS, Arrays, Contestant, Problem, Target, machine, measure
-from report import bad_news, text
+from harness import CONTESTANTS, Arrays, Contestant, Problem, Target
 
 SIZES = {
     "small": ((256, 16, 64), 4000, 1.3),
@@ -71,33 +68,5 @@ def descent(name: str) -> Problem:
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("problems", nargs="*", metavar="problem", help=f"{', '.join(SIZES)}; all of them if left out")
-    parser.add_argument("--rounds", type=int, default=7, help="interleaved timings, after the run that is compared")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true", help="everything, machine and versions included")
-    chosen = parser.parse_args()
-    for name in chosen.problems:
-        if name not in SIZES:
-            parser.error(f"{name}: no such problem; there are {', '.join(SIZES)}")
-    for name in ("rounds", "threads"):
-        if (value := getattr(chosen, name)) < 1:
-            parser.error(f"--{name} {value}: at least 1")
-    if sys.platform == "linux" and chosen.threads > (available := len(os.sched_getaffinity(0))):
-        parser.error(f"--threads {chosen.threads}: this process may use {available} cores")
-    found = []
-    for name in chosen.problems or SIZES:
-        found.append(
-            measure(descent(name), rounds=chosen.rounds, threads=chosen.threads, seed=chosen.seed, log=sys.stderr)
-        )
-        if not chosen.json:
-            print(text(found[-1]), flush=True)
-    if chosen.json:
-        print(json.dumps({"benchmark": "networks", "machine": machine(), "problems": found}, indent=1))
-    sys.exit(1 if any(bad_news(each) for each in found) else 0)
-
-
 if __name__ == "__main__":
-    main()
+    command.run("networks", __doc__, {name: functools.partial(descent, name) for name in SIZES}, threads=2)
