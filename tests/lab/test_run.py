@@ -91,7 +91,7 @@ def test_a_failed_point_is_recorded_and_the_others_go_on(tmp_path: Path, write_s
 
 def test_resume_retries_a_failed_point_and_it_can_succeed(tmp_path: Path, write_spec: Write, simlab: Call) -> None:
     """Memory is short in the first run only: 1.6 GB of scratch under a limit of address space, then without."""
-    tables = small_tables(**{"network.width": [10, 10**5], "seeds": 1})
+    tables = small_tables(**{"network.width": [10, 360_000], "seeds": 1})
     tables["flow"]["steps"] = 1
     tables["experiment"] |= {"samples": 1000, "records": 2}
     path, out = write_spec(tables), tmp_path / "out"

@@ -126,7 +126,7 @@ def test_a_neuron_is_its_activation_at_a_product(name: str) -> None:
         ("quadratic_form", {"rank": 6}, 5, "rank = 6: must be at most the dimension 5"),
         ("quadratic_form", {"rank": 1}, 5, "must be ±1 for rank 1"),
         ("quadratic_form", {"rank": 4, "trace": 2.1}, 5, "between −2 and 2 for rank 4"),
-        ("teacher", {"network": {"kind": "random_features", "width": 3}}, 5, "cannot be a teacher"),
+        ("teacher", {"network": {"kind": "fourier_features", "width": 3}}, 5, "cannot be a teacher"),
     ],
 )
 def test_refusals(kind: str, fields: dict[str, Any], dim: int, says: str) -> None:
