@@ -59,9 +59,9 @@ step_unit = "edge"
 "network.width" = {widths}
 seeds = {seeds}
 """
-QUICK = _SPEC.format(test_samples=100, steps=40, widths=[64, 128, 256, 512, 1024], seeds=8)
+QUICK = _SPEC.format(test_samples=100, steps=30, widths=[64, 128, 256, 512, 1024], seeds=8)
 FULL = _SPEC.format(test_samples=1000, steps=100, widths=[4**k for k in range(3, 8)], seeds=40)
-CONTROL = ('network.scaling="mean_field"',)
+CONTROL = ('network.scaling="mean_field"', "sweep.seeds=4")
 
 
 def judge(results: Results) -> Judgement:

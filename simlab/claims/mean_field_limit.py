@@ -61,7 +61,7 @@ seeds = {seeds}
 """
 QUICK = _SPEC.format(tests=100, at=[20.0], steps=80, widths=[16, 32, 64, 128, 512], seeds=12)
 FULL = _SPEC.format(tests=500, at=[20.0, 80.0], steps=300, widths=[16, 32, 64, 128, 256, 1024], seeds=40)
-CONTROL = ('network.scaling="ntk"', 'flow.step_unit="absolute"')
+CONTROL = ('network.scaling="ntk"', 'flow.step_unit="absolute"', "sweep.seeds=4")
 
 Floats = NDArray[np.float64]
 
