@@ -25,6 +25,7 @@ from simlab.core.params import Room, kind_of, module_of
 from simlab.networks import _two_layer_loops as compiled
 from simlab.networks._bound import Loops
 from simlab.networks._bound import forward as forward  # of the contract
+from simlab.networks._gram import Factors, hadamard_gram
 
 Floats = NDArray[np.float64]
 
@@ -116,17 +117,14 @@ def hidden(params: Params, theta: Floats, X: Floats) -> Floats:
 def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
     """K : (n, n), or (n, p) against the rows of Y. K = s² [Hᵀ H + (X Yᵀ + 1{bias}) ⊙ (Dᵀ diag(a²) D)]."""
     a, b, W = neurons(params, theta)
-    other = X if Y is None else Y
-    K, slopes = np.zeros((len(X), len(other))), np.zeros((len(X), len(other)))
-    # So many neurons at a time that their values at all inputs take 64 MB.
-    some = max(1, 2**23 // (len(X) + len(other)))
-    for part in (slice(j, j + some) for j in range(0, params.width, some)):
-        H, D = both(params.activation, X @ W[part].T + b[part])
-        H_other, D_other = (H, D) if Y is None else both(params.activation, other @ W[part].T + b[part])
-        if params.trained != "first":
-            K += H @ H_other.T
+    s = output_scale(params)
+
+    def factors(rows: Floats) -> Factors:
+        H, D = both(params.activation, rows @ W.T + b)
+        found: Factors = [] if params.trained == "first" else [(s * H, None)]
         if params.trained != "second":
-            slopes += (D * a[part] ** 2) @ D_other.T
-    if params.trained != "second":
-        K += slopes * (X @ other.T + params.bias)
-    return output_scale(params) ** 2 * K
+            lifted = np.column_stack([rows, np.ones(len(rows))]) if params.bias else rows
+            found.append((lifted, D * (s * a)))
+        return found
+
+    return hadamard_gram(factors, X, Y, 2 * params.width + W.shape[1])
