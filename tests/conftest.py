@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import tomli_w
 from hypothesis import settings
 
 from simlab.core import lookup
+from tests.served import Served
 
 settings.register_profile("simlab", deadline=None, max_examples=50)
 settings.load_profile("simlab")
@@ -63,6 +64,19 @@ def simlab(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return call
+
+
+@pytest.fixture(scope="session")
+def _served() -> Iterator[Served]:
+    served = Served()
+    yield served
+    served.close()
+
+
+@pytest.fixture
+def simlab_again(tmp_path: Path, _served: Served) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run ``simlab ARGS…`` in a process that has run others before: for the many commands that end at once."""
+    return lambda *arguments: _served.call([str(argument) for argument in arguments], tmp_path)
 
 
 def datasets(path: Path) -> dict[str, bytes]:
