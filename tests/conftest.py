@@ -17,10 +17,20 @@ import tomli_w
 from hypothesis import settings
 
 from simlab.core import lookup
+from tests import side_by_side
 from tests.served import Served
+from tests.side_by_side import pytest_xdist_make_scheduler  # noqa: F401  a hook
+
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+    side_by_side.own_cache(worker)
 
 settings.register_profile("simlab", deadline=None, max_examples=50)
 settings.load_profile("simlab")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: side_by_side.rank(item.nodeid))
 
 
 def small_tables(**sweep: Any) -> dict[str, Any]:
