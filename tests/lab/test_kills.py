@@ -28,12 +28,12 @@ def harass(reference: Path, *arguments: str) -> dict[str, Any]:
 
 
 def test_kill_9_at_twenty_instants(reference: Path) -> None:
-    found = harass(reference, "--kills", "20", "--longest", "3")
+    found = harass(reference, "--kills", "20", "--longest", "4")
     assert found["kills"] == 20
     assert found["most_segments"] < 50
 
 
 @pytest.mark.parametrize("name", ["TERM", "INT"])
 def test_signals_commit_and_exit_in_time(reference: Path, name: str) -> None:
-    found = harass(reference, "--kills", "5", "--signal", name, "--longest", "3")
+    found = harass(reference, "--kills", "5", "--signal", name, "--longest", "4")
     assert found["kills"] == 5
