@@ -91,6 +91,13 @@ class Spectrum:
         """E(g − c)², c the constant beyond the last break."""
         return self.transform.energy[0]
 
+    def beyond(self, ratio: float) -> float:
+        """∫_u^∞ e du: the energy beyond the radius ratio·R_d."""
+        known = self._up_to(max(1, math.ceil(math.log2(max(ratio, 1.0)))))
+        k = min(int(np.searchsorted(known.edges, ratio, side="right")) - 1, len(known.ratio) - 1)
+        below = float(known.below[k]) + self._part(known, k, float(known.edges[k]), ratio)
+        return max(0.0, self.energy - below)
+
     def certificate(self, width: int) -> Certificate:
         """The bound for nets of `width` neurons."""
         if isinstance(width, bool) or not isinstance(width, int | np.integer) or width < 1:

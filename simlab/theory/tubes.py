@@ -77,6 +77,8 @@ def share(dim: int, ratio: ArrayLike) -> Floats:
 
 def share_bound(dim: int, ratio: ArrayLike, width: float) -> Floats:
     """min(1, m I): no m tubes hold more of the sphere."""
+    if not width >= 1:
+        raise BadInput(f"width = {width}: must be 1 or more")
     with np.errstate(under="ignore"):
         return np.asarray(np.exp(np.minimum(0.0, math.log(width) + log_share(dim, ratio))))
 
