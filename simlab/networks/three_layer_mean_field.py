@@ -1,0 +1,158 @@
+"""The three-layer net of mean-field scaling that learns a radial target. MATH §8.
+
+    F(x) = (1/m₁) Σ_i ‖v_i‖ σ(v_i·x),        f(x) = (1/m₂) Σ_j σ(w_j F(x) + b_j),        σ = ReLU
+
+Particles v_i of the first layer and (w_j, b_j) of the second. F is 1-homogeneous; where the law of v is spherically
+symmetric, F = α‖x‖ at infinite width, α = (C_Γ/√d) E‖v‖², and f a function of the radius.
+
+θ = (v_1 … v_{m₁}, c w, c b), c = √(m₁/m₂): gradient flow on θ, made m₁ times as fast (the unit "particle" of a flow),
+is then the mean-field flow of both layers, v̇_i = −m₁ ∂R/∂v_i and ẇ_j = −m₂ ∂R/∂w_j.
+
+At the start v ~ N(0, τ² I/d), τ = ``init_std``, so that E‖v‖² = τ²; with ``norms = "equal"`` ‖v‖ = τ. w_j and b_j are
+uniform within ``w2``(1 ± ``spread``) and ``b2``(1 ± ``spread``); they are drawn before v, the same at any width m₁, and
+the first neurons of a wider net are those of a narrower one. ``stretch`` multiplies the first coordinate of v: a law
+without symmetry, for controls. w must stay negative where the inputs have no mean (`simlab.data.ball_fourier`): a
+neuron that does not end has infinite risk.
+
+Loops: `_three_layer_loops`. Tangent kernel, with z = v_k·x, z' = v_k·x', n_k = ‖v_k‖ and 1 the indicator of activity:
+
+    K = h'(F)h'(F') Σ_k [3σ(z)σ(z') + n_k² 1 1' x·x']/m₁² + (FF' + 1) Σ_j 1 1'/(c m₂)².
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from simlab.activations import relu
+from simlab.core.params import Params as Base
+from simlab.networks import _three_layer_loops as compiled
+from simlab.networks._bound import Loops
+from simlab.networks._bound import forward as forward  # of the contract
+from simlab.networks._gram import Factors, hadamard_gram
+from simlab.sphere.mean_relu import mean_relu
+
+Floats = NDArray[np.float64]
+
+
+class Params(Base):
+    width: int = Field(ge=1, description="number m₁ of neurons of the first layer")
+    outer_width: int = Field(20, ge=1, description="number m₂ of neurons of the second layer")
+    norms: Literal["random", "equal"] = Field("random", description="of v at the start: of a normal vector, or all τ")
+    init_std: float = Field(1.0, gt=0, le=1e15, description="τ: root mean square of ‖v‖ at the start")
+    stretch: float = Field(1.0, ge=0, le=1e6, description="factor of the first coordinate of v at the start")
+    w2: float = Field(-1.0, ge=-1e15, le=1e15, description="middle of the outer weights w at the start")
+    b2: float = Field(1.0, ge=-1e15, le=1e15, description="middle of the outer biases b at the start")
+    spread: float = Field(0.5, ge=0, lt=1, description="w and b are uniform within their middle (1 ± spread)")
+    trained: Literal["both", "first", "second"] = Field("both", description="which layers are trained")
+
+
+EXAMPLES = (
+    {"width": 7},
+    {"width": 5, "outer_width": 3, "norms": "equal", "stretch": 2.0, "trained": "first"},
+    {"width": 4, "outer_width": 6, "w2": 1.0, "b2": -0.2, "init_std": 2.0},
+    {"width": 3, "outer_width": 4, "trained": "second", "spread": 0.9},
+)
+
+
+def size(params: Params, dim: int) -> int:
+    """Number of weights and biases."""
+    return params.width * dim + 2 * params.outer_width
+
+
+def _stored(params: Params) -> float:
+    """c"""
+    return float((params.width / params.outer_width) ** 0.5)
+
+
+def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
+    """θ : (size,)"""
+    w, b = 1.0 + params.spread * rng.uniform(-1.0, 1.0, (2, params.outer_width))
+    V = rng.standard_normal((params.width, dim)) * (params.init_std / dim**0.5)
+    V[:, 0] *= params.stretch
+    if params.norms == "equal":
+        V *= params.init_std / np.linalg.norm(V, axis=1, keepdims=True)
+    return np.concatenate([V.ravel(), _stored(params) * params.w2 * w, _stored(params) * params.b2 * b])
+
+
+def particles(params: Params, theta: Floats) -> tuple[Floats, Floats, Floats]:
+    """V : (m₁, d), w : (m₂,) and b : (m₂,)"""
+    m2 = params.outer_width
+    V, w, b = np.split(theta, [theta.size - 2 * m2, theta.size - m2])
+    return V.reshape(params.width, -1), w / _stored(params), b / _stored(params)
+
+
+def first_layer(params: Params, theta: Floats, X: Floats) -> Floats:
+    """F : (n,)"""
+    V, _, _ = particles(params, theta)
+    F = np.empty(len(X))
+    rows = max(1, (1 << 22) // params.width)
+    for begin in range(0, len(X), rows):
+        F[begin : begin + rows] = np.maximum(X[begin : begin + rows] @ V.T, 0.0) @ np.linalg.norm(V, axis=1)
+    return F / params.width
+
+
+def outer(w: Floats, b: Floats, F: Floats) -> Floats:
+    """h(F) = (1/m₂) Σ_j σ(w_j F + b_j), of F's shape"""
+    flat = np.ravel(F)
+    f = np.empty(flat.size)
+    rows = max(1, (1 << 22) // w.size)
+    for begin in range(0, flat.size, rows):
+        f[begin : begin + rows] = np.maximum(np.multiply.outer(flat[begin : begin + rows], w) + b, 0.0).mean(axis=1)
+    return f.reshape(np.shape(F))
+
+
+def alpha(params: Params, theta: Floats) -> float:
+    """α = (C_Γ/√d) mean ‖v‖²: F of these particles has the mean α‖x‖ over the directions of x."""
+    V, _, _ = particles(params, theta)
+    return mean_relu(V.shape[1]) * float(np.mean(np.einsum("ij,ij->i", V, V)))
+
+
+def mean_alpha(params: Params, dim: int) -> float:
+    """α at the start, at infinite width"""
+    square = params.init_std**2
+    if params.norms == "random":
+        square *= 1.0 + (params.stretch**2 - 1.0) / dim
+    return mean_relu(dim) * square
+
+
+def loops(params: Params, dim: int) -> Loops:
+    m1, m2, P = params.width, params.outer_width, size(params, dim)
+    code = {"both": compiled.BOTH, "first": compiled.FIRST, "second": compiled.SECOND}[params.trained]
+    return Loops(
+        value=compiled.value,
+        gradient=compiled.gradient,
+        push=compiled.push,
+        pull=compiled.pull,
+        activation=relu.Params(),
+        sizes=np.array([m1, dim, m2, code, numba.get_num_threads()], dtype=np.int64),
+        numbers=np.array([1.0 / _stored(params)]),
+        size=P,
+        trained={"both": range(P), "first": range(m1 * dim), "second": range(m1 * dim, P)}[params.trained],
+        scratch=lambda n: int(compiled.scratch_size(n, m1, dim)),
+    )
+
+
+def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
+    """K : (n, n), or (n, p) against the rows of Y"""
+    V, w, b = particles(params, theta)
+    m1, m2, n = params.width, params.outer_width, np.linalg.norm(V, axis=1)
+    of_outer = 1.0 / (_stored(params) * m2)
+
+    def factors(rows: Floats) -> Factors:
+        Z = rows @ V.T
+        F = np.maximum(Z, 0.0) @ n / m1
+        active = (np.multiply.outer(F, w) + b > 0.0).astype(np.float64)
+        slope = (active @ w / m2)[:, np.newaxis]
+        found: Factors = []
+        if params.trained != "second":
+            found += [(3**0.5 * slope * np.maximum(Z, 0.0) / m1, None), (rows, slope * (Z > 0.0) * n / m1)]
+        if params.trained != "first":
+            found += [(of_outer * F[:, np.newaxis] * active, None), (of_outer * active, None)]
+        return found
+
+    return hadamard_gram(factors, X, Y, 2 * m1 + 2 * m2 + V.shape[1])
