@@ -29,8 +29,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from simlab.core.errors import BadInput
+from simlab.data._ball_law import Law
 from simlab.targets._radial import Radial
-from simlab.theory.hankel import TO_SERIES, U_NODES, U_WEIGHTS, RadialLaw, Segment, Transform
+from simlab.theory.hankel import TO_SERIES, U_NODES, U_WEIGHTS, Segment, Transform
 from simlab.theory.tubes import log_share
 
 Floats = NDArray[np.float64]
@@ -80,7 +81,7 @@ class _Known:
 class Spectrum:
     """The energy of a target by ratio, computed once and as far as the widths asked for need."""
 
-    def __init__(self, target: Radial, law: RadialLaw) -> None:
+    def __init__(self, target: Radial, law: Law) -> None:
         self.transform = Transform(target, law)
         self.dim = self.transform.dim
         self._segments: list[Segment] = []
@@ -173,29 +174,35 @@ class Spectrum:
             return LeastWidth(1, 0.0)
         if eps == 0:
             return LeastWidth(math.inf, math.inf)
-        low, high = 0.0, math.log(2.0)
-        while self.at_log(high).bound > eps:
-            low, high = high, 2 * high
-        if low < math.log(EXACT):
-            # `high` may be beyond: as a whole number all the same.
-            return self._least_whole(max(1, math.floor(math.exp(low))), 1 + math.ceil(math.exp(min(high, 40.0))), eps)
-        while high - low > 1e-12 * high:
+        low, high = 0.0, self._enough(eps)
+        while high >= math.log(EXACT) and high - low > 1e-12 * high:
             middle = (low + high) / 2
             low, high = (middle, high) if self.at_log(middle).bound > eps else (low, middle)
-        return LeastWidth(math.exp(high) if high < 709.0 else math.inf, high / math.log(10))
+        if high >= math.log(EXACT):
+            return LeastWidth(math.exp(high) if high < 709.0 else math.inf, high / math.log(10))
+        excluded, allowed = math.floor(math.exp(low)), math.ceil(math.exp(high)) + 1
+        while allowed - excluded > 1:
+            middle_width = (excluded + allowed) // 2
+            out = self.certificate(middle_width).bound > eps
+            excluded, allowed = (middle_width, allowed) if out else (excluded, middle_width)
+        return LeastWidth(allowed, math.log10(allowed))
 
-    def _least_whole(self, low: int, high: int, eps: float) -> LeastWidth:
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.certificate(middle).bound > eps else (low, middle)
-        return LeastWidth(high if high < EXACT else float(high), math.log10(high))
+    def _enough(self, eps: float) -> float:
+        """The logarithm of a width beyond whose kink no more than eps is left, as far as is computed."""
+        index = 1
+        while True:
+            known = self._up_to(index)
+            if self.energy - known.below[-1] <= eps or 2.0 ** (index + 1) * self.transform.last > MOST_PHASE:
+                enough = np.append(self.energy - known.below[:-1] <= eps, True)
+                return -float(known.edge_log_share[int(np.argmax(enough))])
+            index += 1
 
 
-def certificate(target: Radial, law: RadialLaw, width: int) -> Certificate:
+def certificate(target: Radial, law: Law, width: int) -> Certificate:
     """The lower bound on E(f−g)² of every two-layer net of this width; for many widths keep a `Spectrum`."""
     return Spectrum(target, law).certificate(width)
 
 
-def least_width(target: Radial, law: RadialLaw, eps: float) -> LeastWidth:
+def least_width(target: Radial, law: Law, eps: float) -> LeastWidth:
     """The least width of a two-layer net that the certificate allows an error E(f−g)² of eps."""
     return Spectrum(target, law).least_width(eps)

@@ -19,18 +19,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, jv
+from scipy.special import jv
 
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.core.quadrature import GROWTH, NODES, WEIGHTS
+from simlab.data._ball_law import Law
 from simlab.targets._radial import Radial
-from simlab.theory.tubes import check_dim
 
 Floats = NDArray[np.float64]
 
@@ -43,20 +42,6 @@ BESSEL_ERROR = 2e-12
 """scipy's jv is right to 4e-13 s^{−1/2} up to order 500 (measured against Arb); one for each of two, rounded up."""
 MOST_LAST = 8000.0  # of S: the first ratios alone take 10⁹ Bessel functions there
 NEAREST = 1e-9  # the panel that touches u = 1: of a root's integral it leaves 1e-14
-
-
-class RadialLaw(Protocol):
-    """What is needed of the law: ‖x‖ = scale·‖y‖, y ~ φ² in dimension `dim`."""
-
-    @property
-    def dim(self) -> int: ...
-    @property
-    def scale(self) -> float: ...
-
-
-def ball_radius(dim: int) -> float:
-    """R_d of the ball of volume 1."""
-    return math.exp(float(gammaln(dim / 2 + 1)) / dim) / math.sqrt(math.pi)
 
 
 @jit(fastmath={"contract"})
@@ -116,12 +101,10 @@ class Segment:
 class Transform:
     """g φ for one target and law, in Fourier space."""
 
-    def __init__(self, target: Radial, law: RadialLaw) -> None:
+    def __init__(self, target: Radial, law: Law) -> None:
         if not isinstance(target, Radial):
             raise BadInput(f"target = {target!r}: must be radial, a function of ‖x‖ alone")
-        self.dim = check_dim(law.dim)
-        self.order = self.dim / 2
-        self.factor = 2 * math.pi * ball_radius(self.dim) / law.scale
+        self.law, self.dim, self.order, self.factor = law, law.dim, law.order, law.wave
         self.target = target
         self.breaks = self.factor * np.array([0.0, *target.breaks])
         self.last = float(self.breaks[-1])
@@ -177,7 +160,7 @@ class Transform:
 
     def at(self, rho: ArrayLike) -> Floats:
         """(gφ)^ itself but for the constant's part; overflows in high dimension, where `density` does not."""
-        u = np.asarray(rho, np.float64) / ball_radius(self.dim)
+        u = np.asarray(rho, np.float64) / self.law.ball_radius
         return np.asarray(u ** (1 - self.order) * self.amplitude(u))
 
     def segment(self, first: float, last: float) -> Segment:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def segments(t: Transform, last: float) -> float:
     edges = [0.0, 1.0]
     while edges[-1] < last:
         edges.append(2 * edges[-1])
-    parts = [t.segment(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    parts = [t.segment(a, b) for a, b in itertools.pairwise(edges)]
     return math.fsum(float(np.sum(p.weights * t.dim * p.ratio * p.amplitude**2)) for p in parts)
 
 
@@ -35,10 +35,10 @@ def segments(t: Transform, last: float) -> float:
 def test_amplitudes_against_arb(dim: int, target: Radial, power: int) -> None:
     """A(u) = ∫₀^S (1 − s/S)^power J_ν(s) J_{ν−1}(us) ds by Arb's rigorous quadrature."""
     t = Transform(target, Law.of_mass(dim, 0.4))
-    ctx.prec = 200
+    ctx.prec = 90
     try:
         last, nu = acb(t.last), acb(dim) / 2
-        for ratio in (0.3, 1.0, 2.7, 9.1):
+        for ratio in (0.3, 1.0, 5.7):
             exact = acb.integral(
                 lambda s, _, u=ratio: (1 - s / last) ** power * s.bessel_j(nu) * (s * u).bessel_j(nu - 1),
                 1e-30, last, rel_tol=arb(1e-14), abs_tol=arb(1e-17),
@@ -50,18 +50,18 @@ def test_amplitudes_against_arb(dim: int, target: Radial, power: int) -> None:
 
 @pytest.mark.parametrize("dim", [2, 7, 100, 1000])
 def test_the_ball_by_lommels_integral(dim: int) -> None:
-    """d/du [u^{1−ν} A] = −u^{1−ν} ∫₀^S s J_ν(s) J_ν(us) ds, which is closed: (u J_ν(S) J_ν'(uS) − J_ν(uS) J_ν'(S)) S/(1−u²)."""
+    """d/du [u^{1−ν} A] = −u^{1−ν} ∫₀^S s J_ν(s) J_ν(us) ds, and the integral is closed."""
     t, nu = Transform(BALL, Law.of_mass(dim, 0.7)), dim / 2
     last = t.last
 
-    def slope(u: float, top: float) -> float:
+    def slope(u: float, first: float) -> float:
         closed = last / (1 - u * u) * (u * jv(nu, last) * jvp(nu, u * last) - jv(nu, u * last) * jvp(nu, last))
-        return float((u / top) ** (1 - nu) * closed)
+        return float((u / first) ** (1 - nu) * closed)
 
     for a, b in ((1.05, 1.3), (1.7, 2.0)):
-        change = quad(slope, a, b, args=(b,), limit=400, epsabs=1e-12)[0]
-        there, here = t.amplitude([b, a])
-        assert there - (a / b) ** (1 - nu) * here == pytest.approx(-change, abs=1e-10)
+        change = quad(slope, a, b, args=(a,), limit=400, epsabs=1e-12)[0]
+        here, there = t.amplitude([a, b])
+        assert here - (b / a) ** (1 - nu) * there == pytest.approx(change, abs=1e-11)
 
 
 def test_the_transform_itself_in_three_dimensions() -> None:
@@ -83,20 +83,29 @@ def test_the_transform_itself_in_three_dimensions() -> None:
 
 @pytest.mark.parametrize(
     ("dim", "target", "last", "left"),
-    [(2, RELU, 64.0, 1e-6), (3, RAMP, 64.0, 1e-4), (10, SHELLS, 512.0, 2e-3), (50, RELU, 4.0, 1e-4), (1000, BALL, 2.0, 1e-3)],
-)  # fmt: skip
+    [
+        (2, RELU, 256.0, 1e-7),
+        (3, RAMP, 64.0, 1e-4),
+        (10, SHELLS, 512.0, 2e-3),
+        (50, RELU, 4.0, 1e-4),
+        (1000, BALL, 2.0, 1e-3),
+    ],
+)
 def test_parseval(dim: int, target: Radial, last: float, left: float) -> None:
     """Never more energy than E(g − c)², here by the law's own density, and nearly all of it in the end."""
     law = Law.of_mass(dim, 0.4)
     t = Transform(target, law)
     energy, error = t.energy
     c = target.outside
-    mass: Callable[[float], float] = lambda r: float(
-        (target.profile(np.array([r]))[0] - c) ** 2 * law.density(np.array([r]))[0]
-    )
-    points = [0.0, *target.breaks]
-    by_density = sum(quad(mass, a, b, limit=200, epsabs=1e-13)[0] for a, b in zip(points, points[1:], strict=False))
-    assert energy == pytest.approx(by_density, abs=1e-10) and error < 1e-11
+
+    def mass(r: float) -> float:
+        at = np.array([r])
+        return float((target.profile(at)[0] - c) ** 2 * law.density(at)[0])
+
+    pieces = itertools.pairwise([0.0, *target.breaks])
+    by_density = sum(quad(mass, a, b, limit=200, epsabs=1e-13)[0] for a, b in pieces)
+    assert energy == pytest.approx(by_density, abs=1e-10)
+    assert error < 1e-11
     within = segments(t, last)
     assert -1e-11 < (energy - within) / energy < left
 

@@ -52,7 +52,7 @@ def test_actual_tubes_against_the_single_one_and_the_union_bound(dim: int) -> No
     rng = np.random.default_rng(dim)
     ratios = np.array([0.7, 1.05, 1.2, 1.5, 2.0])
     one = share_of_tubes(rng.standard_normal((1, dim)), ratios, rng, 40_000)
-    assert one.share[0] == 1.0 and one.error[0] == 0.0
+    assert (one.share[0], one.error[0]) == (1.0, 0.0)
     assert np.all(np.abs(one.share - share(dim, ratios))[1:] < 4 * one.error[1:])
     both = share_of_tubes(np.eye(dim)[:2], ratios[2:], rng, 40_000)
     if dim == 3:  # tubes about two axes at right angles have no point in common beyond √2
@@ -70,7 +70,8 @@ def test_arcs_on_the_circle_are_exact() -> None:
     for ratio in (1.01, 1.5, 3.0, 20.0):
         grid = np.mean((ratio * across <= 1).any(axis=1))
         found = share_of_tubes(V, ratio)
-        assert float(found.share) == pytest.approx(grid, abs=2e-4) and float(found.error) == 0.0
+        assert float(found.share) == pytest.approx(grid, abs=2e-4)
+        assert float(found.error) == 0.0
     even = [[math.cos(a), math.sin(a)] for a in np.arange(6) * np.pi / 6]  # apart as far as can be: the bound itself
     assert share_of_tubes(even, [1.2, 3.0, 9.0]).share == pytest.approx(share_bound(2, [1.2, 3.0, 9.0], 6), rel=1e-13)
 
