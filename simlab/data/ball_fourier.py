@@ -48,7 +48,11 @@ class Params(Base):
         return mass
 
 
-EXAMPLES = ({"dim": 3}, {"dim": 10, "mass": "natural", "directions": "frames"})
+EXAMPLES = (
+    {"dim": 3},
+    {"dim": 10, "mass": "natural", "directions": "frames"},
+    {"dim": 4, "mass": 0.6, "radii": "stratified", "directions": "frames"},
+)
 
 
 def dimension(params: Params) -> int:
@@ -58,6 +62,11 @@ def dimension(params: Params) -> int:
 def law(params: Params) -> Law:
     """The law of ‖x‖."""
     return Law.natural(params.dim) if isinstance(params.mass, str) else Law.of_mass(params.dim, params.mass)
+
+
+def together(params: Params) -> bool:
+    """Whether all n rows are one design, of which the first few are no sample."""
+    return params.radii == "stratified"
 
 
 def sample(params: Params, n: int, rng: np.random.Generator) -> Floats:

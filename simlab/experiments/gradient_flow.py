@@ -173,6 +173,7 @@ def _view(params: Params, work: Work, state: State) -> View:
         step=state[NET + "step"],
         time=state[NET + "time"],
         step_size=state["step_size"] if constant else None,
+        data=params.data,
         target=work.target,
         linear=None if linear is None else np.asarray(linear[: work.theta0.size], np.float64),
         kept=work.course.kept,
