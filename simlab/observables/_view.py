@@ -25,6 +25,7 @@ class View:
 
     - `step`, `time`: steps made, and time passed (the sum of the step sizes);
     - `step_size`: η of a full-batch descent of constant step; None for a flow without steps, or of another kind;
+    - `data`: the law of the inputs, its parameters;
     - `target`: the function that gave y, as drawn; it has `neurons` and `coefficients` where it is a teacher;
     - `linear`: θ of the linearised network trained beside this one, if an observable needs it;
     - `kept`: what observables keep from record to record; it may be empty at any record, and is derived again then.
@@ -41,6 +42,7 @@ class View:
     step: int = 0
     time: float = 0.0
     step_size: float | None = None
+    data: Params | None = None
     target: Callable[[Floats], Floats] | None = None
     linear: Floats | None = None
     kept: dict[str, Any] = field(default_factory=dict)

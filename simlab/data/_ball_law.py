@@ -1,0 +1,115 @@
+"""The radius ‖x‖ of x = scale·y where y has the density φ², φ the inverse Fourier transform of a ball's indicator.
+
+The ball R_d B has volume 1: R_d = Γ(d/2+1)^{1/d}/√π, φ(y) = (R_d/‖y‖)^{d/2} J_{d/2}(2πR_d‖y‖). With ν = d/2 and
+s = 2πR_d‖y‖ the density of s is d·J_ν(s)²/s, its CDF J_ν(s)² + 2Σ_k J_{ν+k}(s)² (`_bessel`), and P(s > S) ≈ d/(πS):
+‖x‖ has no mean. MATH §8.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from simlab.core.errors import BadInput
+from simlab.data import _ball_sampler, _bessel
+
+Floats = NDArray[np.float64]
+
+LARGEST = 5_000
+"""the largest dimension tested: its tables take 1 s, growing like d²"""
+
+
+@dataclass(frozen=True)
+class Law:
+    """Radii r ≥ 0 of any shape; `scale` multiplies the natural radius ‖y‖."""
+
+    dim: int
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.dim <= LARGEST:
+            why = "in one dimension every function is one of a single neuron's" if self.dim == 1 else "out of range"
+            raise BadInput(f"dim = {self.dim}: must be 2 to {LARGEST} ({why})")
+        if not 0.0 < self.scale < math.inf:
+            raise BadInput(f"scale = {self.scale}: must be positive and finite")
+
+    @classmethod
+    def natural(cls, dim: int) -> Law:
+        return cls(dim)
+
+    @classmethod
+    def of_mass(cls, dim: int, mass: float) -> Law:
+        """The law under which P(‖x‖ < 1) = mass."""
+        if not 0.0 < mass < 1.0:
+            raise BadInput(f"mass = {mass}: must lie between 0 and 1, both excluded")
+        return cls(dim, 1.0 / float(cls(dim).quantile(mass)))
+
+    @property
+    def order(self) -> float:
+        """ν"""
+        return 0.5 * self.dim
+
+    @property
+    def ball_radius(self) -> float:
+        """R_d"""
+        return math.exp(math.lgamma(self.order + 1.0) / self.dim) / math.sqrt(math.pi)
+
+    @property
+    def wave(self) -> float:
+        """s/r"""
+        return 2.0 * math.pi * self.ball_radius / self.scale
+
+    @property
+    def median(self) -> float:
+        return float(self.quantile(0.5))
+
+    def density(self, r: ArrayLike) -> Floats:
+        s = self.wave * np.asarray(r, dtype=np.float64)
+        # At 0 the density is that of the volume, r^{d−1} φ(0)².
+        safe = np.where(s > 0, s, 1.0)
+        return np.asarray(np.where(s > 0, self.dim * self.wave * _bessel.bessel(self.order, safe) ** 2 / safe, 0.0))
+
+    def cdf(self, r: ArrayLike) -> Floats:
+        return self._both(r)[0]
+
+    def sf(self, r: ArrayLike) -> Floats:
+        """P(‖x‖ > r), to a relative error however small."""
+        return self._both(r)[1]
+
+    def _both(self, r: ArrayLike) -> tuple[Floats, Floats]:
+        s = self.wave * np.asarray(r, dtype=np.float64)
+        flat = s.ravel()
+        high = flat >= _bessel.tail(self.order).start
+        mass, rest = np.empty(flat.size), np.empty(flat.size)
+        mass[~high] = _bessel.lower(self.order, flat[~high])
+        rest[high] = _bessel.upper(self.order, flat[high])[0]
+        rest[~high] = 1.0 - mass[~high]
+        mass[high] = 1.0 - rest[high]
+        return mass.reshape(s.shape), rest.reshape(s.shape)
+
+    def quantile(self, u: ArrayLike) -> Floats:
+        """r with P(‖x‖ < r) = u, 0 ≤ u < 1."""
+        wanted = np.asarray(u, dtype=np.float64)
+        if not np.all((wanted >= 0.0) & (wanted < 1.0)):
+            raise BadInput("quantile: u must lie in [0, 1)")
+        return _ball_sampler.quantile(self.order, wanted.ravel()).reshape(wanted.shape) / self.wave
+
+    def radii(self, n: int, rng: np.random.Generator) -> Floats:
+        """n independent radii, drawn one after another."""
+        return _ball_sampler.sample(self.order, n, rng) / self.wave
+
+    def stratified(self, n: int) -> Floats:
+        """The quantiles (i+½)/n, increasing."""
+        return self.quantile((np.arange(n) + 0.5) / n)
+
+    def phi(self, r: ArrayLike) -> Floats:
+        """φ at the natural radius r/scale: Γ(ν+1) (2/s)^ν J_ν(s), 1 at the centre."""
+        s = self.wave * np.asarray(r, dtype=np.float64)
+        return _bessel.hat(self.order, s)
+
+    def zeros(self, upto: float) -> Floats:
+        """The radii in (0, upto] at which φ = 0, increasing."""
+        return _ball_sampler.zeros(self.order, self.wave * upto) / self.wave

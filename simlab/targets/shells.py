@@ -1,0 +1,69 @@
+"""Signed shells, g(x) = Σ_i ε_i 1{‖x‖ ∈ Δ_i}, ε_i = ±1, Δ_i the `count` equal parts of [inner, outer). MATH §8.
+
+Where the signs change often g oscillates with the radius, and no two-layer network of a width polynomial in d is near.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator, model_validator
+
+from simlab.core.params import Params as Base
+from simlab.targets._radial import Radial
+
+Floats = NDArray[np.float64]
+
+
+class Params(Base):
+    inner: float = Field(0.0, ge=0, description="where the first shell begins")
+    outer: float = Field(gt=0, description="where the last one ends")
+    count: int = Field(ge=1, le=100_000, description="number of shells")
+    signs: str | tuple[int, ...] = Field("alternating", description='"alternating", "random", or 1 and −1, one a shell')
+
+    @field_validator("signs", mode="before")
+    @classmethod
+    def _signs(cls, signs: Any) -> Any:
+        if isinstance(signs, list | tuple):
+            if not all(type(sign) is int and sign in (1, -1) for sign in signs):
+                raise ValueError("must hold 1 and -1 only")
+            return tuple(signs)
+        if signs not in ("alternating", "random"):
+            raise ValueError('must be "alternating", "random", or a list of 1 and -1')
+        return signs
+
+    @model_validator(mode="after")
+    def _together(self) -> Params:
+        if self.inner >= self.outer:
+            raise ValueError(f"inner = {self.inner}: must be less than outer = {self.outer}")
+        if isinstance(self.signs, tuple) and len(self.signs) != self.count:
+            raise ValueError(f"signs has {len(self.signs)} entries: must have count = {self.count}")
+        if np.any(np.diff(edges(self)) <= 0):
+            raise ValueError(f"count = {self.count}: too many for shells from {self.inner} to {self.outer}")
+        return self
+
+
+EXAMPLES = (
+    {"outer": 3.0, "count": 4},
+    {"inner": 0.5, "outer": 4.0, "count": 40, "signs": "random"},
+    {"inner": 1.0, "outer": 3.0, "count": 3, "signs": [1, 1, -1]},
+)
+
+
+def edges(params: Params) -> Floats:
+    return np.linspace(params.inner, params.outer, params.count + 1)
+
+
+def draw(params: Params, dim: int, rng: np.random.Generator) -> Radial:
+    if params.signs == "random":
+        signs = rng.choice([-1.0, 1.0], size=params.count)
+    elif params.signs == "alternating":
+        signs = np.where(np.arange(params.count) % 2, -1.0, 1.0)
+    else:
+        signs = np.array(params.signs, dtype=np.float64)
+    ends, values = edges(params), np.concatenate([[0.0], signs, [0.0]])
+    return Radial(
+        lambda r: values[np.searchsorted(ends, r, side="right")], tuple(float(end) for end in ends if end > 0)
+    )
