@@ -30,7 +30,12 @@ from simlab.record.segments import State
 
 ADVANCE_SECONDS = 0.5
 LINEAR_ENDED = 1 + max(OF_FLOWS)
-ENDINGS = {**OF_FLOWS, LINEAR_ENDED: "the linearised network beside diverged"}
+NO_RISK = 1 + LINEAR_ENDED
+ENDINGS = {
+    **OF_FLOWS,
+    LINEAR_ENDED: "the linearised network beside diverged",
+    NO_RISK: "an outer weight became positive: infinite risk under the heavy tail of the data",
+}
 NET, LINEAR = "net_", "linear_"
 
 
@@ -88,7 +93,7 @@ def plan(params: Followed) -> NDArray[Any]:
 @dataclass
 class Course:
     """What is followed, all of it derivable again: the problem and its start, the linearised one beside or None, when
-    to record, the observables measured at every record, and what those keep."""
+    to record, the observables measured at every record, what those keep, and whether a recorded net has a risk."""
 
     problem: Problem
     theta0: NDArray[Any]
@@ -96,6 +101,7 @@ class Course:
     schedule: NDArray[Any]
     repeated: list[Base]
     kept: dict[str, Any] = field(default_factory=dict)
+    has_risk: Callable[[View], bool] = lambda view: True
 
 
 def course(
@@ -202,6 +208,8 @@ def _record(
                         once[name] = np.asarray(value)
             if state["ending"] == GOING:
                 state["ending"] = ending_of(view.train_loss, state[NET + "limit"])
+            if state["ending"] == GOING and not course.has_risk(view):
+                state["ending"] = NO_RISK
         state["recorded"] += 1
         state["last"] = here
     state["finished"] = state["ending"] != GOING or state["recorded"] == len(course.schedule)

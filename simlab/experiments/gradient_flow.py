@@ -21,7 +21,7 @@ from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
 from simlab.data._draw import draw
-from simlab.experiments import _descent
+from simlab.experiments import _descent, _heavy_tail
 from simlab.experiments._descent import LINEAR, NET, Course, Followed, drawn
 from simlab.flows._problem import Problem
 from simlab.networks import linearised
@@ -54,6 +54,7 @@ class Params(Followed):
             )
         if (outputs := getattr(self.network, "outputs", 1)) != 1:
             raise ValueError(f"network.outputs = {outputs}: the target has 1")
+        _heavy_tail.check_outer_weights(self.data, self.network)
         return self
 
     @model_validator(mode="after")
@@ -144,6 +145,8 @@ def prepare(params: Params, streams: Streams) -> Work:
     if params.needs_linearised:
         beside = problem(linearised.Params(network=params.network)), linearised.around(params.network, theta0)
     course = _descent.course(params, problem(params.network), theta0, beside)
+    if _heavy_tail.heavy_tailed(params.data):
+        course.has_risk = _heavy_tail.has_risk
     return Work(X, y, X_test, target(X_test), theta0, target, course)
 
 

@@ -16,6 +16,7 @@ Exit code 1 if a target is missed, answers disagree or a contestant fails; a mis
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import command
 import numpy as np
@@ -71,5 +72,5 @@ def radii(d: int, count: int = 10_000_000) -> Problem:
 
 
 if __name__ == "__main__":
-    choices = {"step": step, **{f"radii-{d}": functools.partial(radii, d) for d in (3, 50, 1000)}}
-    command.run("depth", __doc__, choices, threads=2)
+    choices: dict[str, Callable[[], Problem]] = {f"radii-{d}": functools.partial(radii, d) for d in (3, 50, 1000)}
+    command.run("depth", __doc__, {"step": step, **choices}, threads=2)
