@@ -13,6 +13,7 @@ from scipy.linalg import expm
 from simlab import kernels, networks
 from simlab.core import lookup
 from simlab.core.params import parse
+from simlab.data import ball_fourier
 from simlab.networks import linearised, two_layer
 from simlab.observables import (
     effective_rank,
@@ -25,7 +26,7 @@ from simlab.observables import (
     weight_movement,
 )
 from simlab.observables._view import Setting, View, check, need
-from simlab.targets import gegenbauer
+from simlab.targets import ball, gegenbauer
 
 Floats = NDArray[np.float64]
 d = 4
@@ -60,12 +61,26 @@ def changed_view(**fields: Any) -> View:
     return replace(view, **({"kept": {}} | fields))
 
 
+def usual_view(kind: str) -> View:
+    """An instant that the kind can measure: that above but for those of the plane."""
+    if kind != "fourier_picture":
+        return changed_view()
+    data = ball_fourier.Params(dim=2)
+    plane = ball_fourier.sample(data, 9, np.random.default_rng(1))
+    weights = two_layer.initialise(network, 2, np.random.default_rng(2))
+    return changed_view(
+        theta=1.1 * weights, theta0=weights, X=plane, X_test=plane, data=data,
+        target=ball.draw(ball.Params(), 2, np.random.default_rng(3)),
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(("kind", "fields"), lookup.all_examples("observables"))
 def test_measures_what_it_declares(kind: str, fields: dict[str, Any]) -> None:
     module = lookup.get("observables", kind)
     params = module.Params(**fields)
     declared = module.outputs(params)
-    for instant in (view, changed_view(theta=theta0, step=0, time=0.0, linear=theta0)):
+    later = usual_view(kind)
+    for instant in (later, replace(later, theta=later.theta0, step=0, time=0.0, linear=later.theta0, kept={})):
         measured = module.measure(params, instant)
         assert set(declared) == set(measured)
         for name, output in declared.items():
@@ -81,8 +96,9 @@ def test_what_is_kept_changes_no_bit(kind: str, fields: dict[str, Any]) -> None:
     """After a stop the records before it are gone, and with them what was kept."""
     module = lookup.get("observables", kind)
     params, kept = module.Params(**fields), {}  # type: ignore[var-annotated]
-    module.measure(params, changed_view(theta=theta0, step=0, time=0.0, kept=kept))
-    after, fresh = (module.measure(params, changed_view(kept=known)) for known in (kept, {}))
+    later = usual_view(kind)
+    module.measure(params, replace(later, theta=later.theta0, step=0, time=0.0, kept=kept))
+    after, fresh = (module.measure(params, replace(later, kept=known)) for known in (kept, {}))
     assert {k: np.asarray(v).tobytes() for k, v in after.items()} == {
         k: np.asarray(v).tobytes() for k, v in fresh.items()
     }
@@ -275,7 +291,7 @@ def test_two_observables_of_one_name_are_refused_and_good_ones_pass() -> None:
     every = [
         lookup.get("observables", kind).Params(**lookup.examples("observables", kind)[0])
         for kind in lookup.kinds("observables")
-        if kind not in ("teacher_alignment", "risk")
+        if kind not in ("teacher_alignment", "risk", "fourier_picture")
     ]
     check(every, setting())
     with pytest.raises(ValueError, match="risk is known in a population_flow alone"):
