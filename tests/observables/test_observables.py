@@ -14,7 +14,7 @@ from simlab import kernels, networks
 from simlab.core import lookup
 from simlab.core.params import parse
 from simlab.data import ball_fourier
-from simlab.networks import linearised, two_layer
+from simlab.networks import linearised, three_layer_mean_field, two_layer
 from simlab.observables import (
     effective_rank,
     kernel_distance,
@@ -56,22 +56,28 @@ view = View(
 )  # fmt: skip
 
 
+three_layer = three_layer_mean_field.Params(width=12, outer_width=5)
+OF_THREE_LAYERS = ("discretisation_error", "first_layer", "loss_split", "neuron_symmetry", "outer_particles")
+
+
 def changed_view(**fields: Any) -> View:
     """Another instant of another flow."""
     return replace(view, **({"kept": {}} | fields))
 
 
-def usual_view(kind: str) -> View:
-    """An instant that the kind can measure: that above but for those of the plane."""
-    if kind != "fourier_picture":
-        return changed_view()
-    data = ball_fourier.Params(dim=2)
-    plane = ball_fourier.sample(data, 9, np.random.default_rng(1))
-    weights = two_layer.initialise(network, 2, np.random.default_rng(2))
-    return changed_view(
-        theta=1.1 * weights, theta0=weights, X=plane, X_test=plane, data=data,
-        target=ball.draw(ball.Params(), 2, np.random.default_rng(3)),
-    )  # fmt: skip
+def view_for(kind: str, start: bool = False, **fields: Any) -> View:
+    """An instant of a network that the kind is about, or the start."""
+    begun = {"step": 0, "time": 0.0} if start else {}
+    if kind == "fourier_picture":
+        theta = two_layer.initialise(network, 2, np.random.default_rng(1))
+        law, target = ball_fourier.Params(dim=2), ball.draw(ball.Params(), 2, np.random.default_rng(2))
+        now = theta if start else 1.1 * theta
+        return changed_view(theta=now, theta0=theta, linear=None, data=law, target=target, **begun, **fields)
+    if kind not in OF_THREE_LAYERS:
+        return changed_view(**({"theta": theta0, "linear": theta0} if start else {}), **begun, **fields)
+    theta = three_layer_mean_field.initialise(three_layer, d, np.random.default_rng(1))
+    now = theta if start else theta + 0.1 * np.random.default_rng(2).standard_normal(theta.size)
+    return changed_view(network=three_layer, theta=now, theta0=theta, linear=None, **begun, **fields)
 
 
 @pytest.mark.parametrize(("kind", "fields"), lookup.all_examples("observables"))
@@ -79,8 +85,7 @@ def test_measures_what_it_declares(kind: str, fields: dict[str, Any]) -> None:
     module = lookup.get("observables", kind)
     params = module.Params(**fields)
     declared = module.outputs(params)
-    later = usual_view(kind)
-    for instant in (later, replace(later, theta=later.theta0, step=0, time=0.0, linear=later.theta0, kept={})):
+    for instant in (view_for(kind), view_for(kind, start=True)):
         measured = module.measure(params, instant)
         assert set(declared) == set(measured)
         for name, output in declared.items():
@@ -96,9 +101,8 @@ def test_what_is_kept_changes_no_bit(kind: str, fields: dict[str, Any]) -> None:
     """After a stop the records before it are gone, and with them what was kept."""
     module = lookup.get("observables", kind)
     params, kept = module.Params(**fields), {}  # type: ignore[var-annotated]
-    later = usual_view(kind)
-    module.measure(params, replace(later, theta=later.theta0, step=0, time=0.0, kept=kept))
-    after, fresh = (module.measure(params, replace(later, kept=known)) for known in (kept, {}))
+    module.measure(params, view_for(kind, start=True, kept=kept))
+    after, fresh = (module.measure(params, view_for(kind, kept=known)) for known in (kept, {}))
     assert {k: np.asarray(v).tobytes() for k, v in after.items()} == {
         k: np.asarray(v).tobytes() for k, v in fresh.items()
     }
@@ -245,6 +249,7 @@ def setting(**changed: Any) -> Setting:
 
 
 MLP = {"kind": "mlp", "width": 5, "depth": 3}
+THREE = {"kind": "three_layer_mean_field", "width": 6}
 
 
 @pytest.mark.parametrize(
@@ -265,6 +270,19 @@ MLP = {"kind": "mlp", "width": 5, "depth": 3}
             r"data\.radius = 2\.0",
         ),
         ("linear_distance", {}, {"test_samples": 0}, "test_samples = 0: the observable linear_distance"),
+        (
+            "first_layer",
+            {},
+            {"network": THREE, "test_samples": 9},
+            "test_samples = 9: first_layer needs 10, one for each",
+        ),
+        ("loss_split", {}, {"network": THREE, "test_samples": 1}, "test_samples = 1: loss_split splits the loss there"),
+        (
+            "discretisation_error",
+            {},
+            {"network": THREE | {"width": 12001}},
+            r"network\.width = 12001: discretisation_error compares all pairs of at most 12000",
+        ),
         ("neuron_snapshots", {"neurons": 7}, {}, r"neuron_snapshots\.neurons = 7: the network has 6"),
         ("neuron_snapshots", {"neurons": 2}, {"network": MLP}, r"network\.kind = 'mlp': neuron_snapshots needs"),
         ("teacher_alignment", {}, {"target": {"kind": "gegenbauer"}}, r"target\.kind = 'gegenbauer': teacher"),
@@ -291,9 +309,19 @@ def test_two_observables_of_one_name_are_refused_and_good_ones_pass() -> None:
     every = [
         lookup.get("observables", kind).Params(**lookup.examples("observables", kind)[0])
         for kind in lookup.kinds("observables")
-        if kind not in ("teacher_alignment", "risk", "fourier_picture")
+        if kind not in ("teacher_alignment", "risk", "fourier_picture", *OF_THREE_LAYERS)
     ]
     check(every, setting())
     with pytest.raises(ValueError, match="risk is known in a population_flow alone"):
         check([lookup.get("observables", "risk").Params()], setting())
     assert networks.get("two_layer", width=6) == setting().network
+
+
+@pytest.mark.parametrize("kind", OF_THREE_LAYERS)
+def test_observables_of_three_layers_refuse_other_networks(kind: str) -> None:
+    params = lookup.get("observables", kind).Params()
+    check([params], setting(network={"kind": "three_layer_mean_field", "width": 6}))
+    with pytest.raises(
+        ValueError, match=rf"network\.kind = 'two_layer': {kind} needs its .* \(three_layer_mean_field\)"
+    ):
+        check([params], setting())

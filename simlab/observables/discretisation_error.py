@@ -1,0 +1,71 @@
+"""The discretisation error of a three-layer mean-field net's first layer, and how fast it changes. MATH §8.
+
+    D = E_x̄ (F(x̄)/α − 1)² = E_x̄ F(x̄)²/α² − 1,     x̄ uniform on the unit sphere, where E F = α,
+
+the relative distance of F from α‖x‖ (under φ² itself ‖x‖ has no second moment). Exact: ½E F² is the population risk of
+the two-layer net F = (1/m₁) Σ ‖v_i‖ σ(v_i·x̄) without a teacher (`networks._population`, the arc-cosine kernel), m₁²/2
+angles. With its gradient dD/dt = ⟨∇_v D, v̇⟩ is exact as well, v̇ = −m₁ ∂R/∂v the flow's velocity on the training
+samples in the time of particles. For independent v of a symmetric law the mean of D is, to leading order,
+[E‖v‖⁴/(E‖v‖²)²/(2C_Γ²) − 1]/m₁.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simlab.activations import relu
+from simlab.activations._tiles import tile
+from simlab.core.blas import one_blas_thread
+from simlab.core.params import Params as Base
+from simlab.networks._bound import Bound
+from simlab.networks._population import gradient, scratch_size
+from simlab.observables._view import Setting, View, check_able
+from simlab.record.schema import RECORD, Output
+from simlab.sphere.mean_relu import mean_relu
+
+Floats = NDArray[np.float64]
+WIDEST = 12_000  # 1.2 GB of products
+
+
+class Params(Base):
+    pass
+
+
+def check(params: Params, setting: Setting) -> None:
+    check_able(setting.network, "particles", "discretisation_error")
+    width = setting.network.width  # type: ignore[attr-defined]
+    if width > WIDEST:
+        raise ValueError(f"network.width = {width}: discretisation_error compares all pairs of at most {WIDEST}")
+
+
+def outputs(params: Params) -> dict[str, Output]:
+    return {
+        "discretisation_error": Output("D = E(F/α − 1)² over the unit sphere", (RECORD,)),
+        "discretisation_rate": Output("dD/dt in the time of particles", (RECORD,)),
+    }
+
+
+def relative_error(V: Floats) -> tuple[float, Floats]:
+    """D and ∂D/∂V : (m, d) of neurons V."""
+    m, d = V.shape
+    norms = np.linalg.norm(V, axis=1)
+    out = np.empty(m * (d + 1))
+    with one_blas_thread():
+        half = gradient(
+            *tile(relu.Params()), np.concatenate([norms, V.ravel()]), np.empty((0, d)), np.empty((0, 1)), 1.0,
+            np.array([m, d, 1, 1]), np.array([1.0 / m, 1.0 / d]), out, np.empty(scratch_size(m, d, 0)),
+        )  # fmt: skip
+    units = np.divide(V, norms[:, np.newaxis], out=np.zeros_like(V), where=norms[:, np.newaxis] > 0.0)
+    slope = out[m:].reshape(m, d) + out[:m, np.newaxis] * units  # of ½E F², a neuron's factor ‖v‖ included
+    alpha = mean_relu(d) * float(norms @ norms) / m
+    alpha_slope = 2.0 * mean_relu(d) / m * V
+    return 2.0 * half / alpha**2 - 1.0, 2.0 * slope / alpha**2 - 4.0 * half / alpha**3 * alpha_slope
+
+
+def measure(params: Params, view: View) -> dict[str, float]:
+    V, _, _ = view.module.particles(view.network, view.theta)
+    error, slope = relative_error(V)
+    _, grad = Bound(view.network, view.dim).gradient(view.theta, view.X, view.y, view.alpha)
+    velocity = -len(V) / view.alpha**2 * grad[: V.size].reshape(V.shape)
+    return {"discretisation_error": error, "discretisation_rate": float(np.sum(slope * velocity))}

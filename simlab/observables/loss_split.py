@@ -1,0 +1,69 @@
+"""The loss of a three-layer mean-field net in two parts: of its symmetrisation f̃, and of f about it. MATH §8.
+
+    ½E(y−f)² = ½E(y−f̃)² + ½E(f̃−f)² + E(y−f̃)(f̃−f),      f̃(r) = E_x̄ f(r x̄),     and the last is 0 for a radial y.
+
+As F is 1-homogeneous, f̃(r) = E_x̄ h(r F(x̄)), h the outer layer. Expectations over the test samples; f̃ is a mean over
+`directions` of x̄ of its own, drawn once and for all, so that it is independent of the test inputs and of the net. The
+standard error of the cross term has both: that of the n test inputs, (y−f̃)(f̃−f) being a mean over them, and that of
+the K directions x̄_k, of which it is to first order the mean of (1/n) Σ_i (y_i − 2f̃_i + f_i)(h(r_i F(x̄_k)) − f̃_i).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from simlab.core.params import Params as Base
+from simlab.core.rng import Streams
+from simlab.observables._view import Setting, View, check_able
+from simlab.record.schema import RECORD, Output
+
+Floats = NDArray[np.float64]
+
+
+class Params(Base):
+    directions: int = Field(1000, ge=2, description="number K of directions that f is averaged over")
+
+
+EXAMPLES: tuple[dict[str, int], ...] = ({}, {"directions": 50})
+
+
+def check(params: Params, setting: Setting) -> None:
+    check_able(setting.network, "first_layer", "loss_split")
+    if setting.test_samples < 2:
+        raise ValueError(f"test_samples = {setting.test_samples}: loss_split splits the loss there and needs 2")
+
+
+def outputs(params: Params) -> dict[str, Output]:
+    return {
+        "split_loss": Output("½ mean (y − f)² over the test samples, the sum of the three", (RECORD,)),
+        "split_radial": Output("½ mean (y − f̃)², f̃ the symmetrisation of f", (RECORD,)),
+        "split_spread": Output("½ mean (f̃ − f)²", (RECORD,)),
+        "split_cross": Output("mean (y − f̃)(f̃ − f)", (RECORD,)),
+        "split_cross_error": Output("standard error of the cross term", (RECORD,)),
+    }
+
+
+def measure(params: Params, view: View) -> dict[str, float]:
+    K, network = params.directions, view.module
+    units = view.once(f"loss_split {K}", lambda: _directions(K, view.dim))
+    _, w, b = network.particles(view.network, view.theta)
+    along = network.first_layer(view.network, view.theta, units)
+    r, y, n = np.linalg.norm(view.X_test, axis=1), view.y_test, len(view.y_test)
+    h = view.alpha * network.outer(w, b, np.multiply.outer(along, r))  # (K, n)
+    symmetric, f = h.mean(axis=0), view.predict(view.X_test)
+    cross = (y - symmetric) * (symmetric - f)
+    by_direction = h @ (y - 2.0 * symmetric + f) / n  # and a constant, which has no variance
+    return {
+        "split_loss": float(np.mean((y - f) ** 2)) / 2,
+        "split_radial": float(np.mean((y - symmetric) ** 2)) / 2,
+        "split_spread": float(np.mean((symmetric - f) ** 2)) / 2,
+        "split_cross": float(np.mean(cross)),
+        "split_cross_error": float(np.sqrt(cross.var(ddof=1) / n + by_direction.var(ddof=1) / K)),
+    }
+
+
+def _directions(count: int, dim: int) -> Floats:
+    X = Streams(0)["symmetrisation"].standard_normal((count, dim))
+    return np.asarray(X / np.linalg.norm(X, axis=1, keepdims=True))
