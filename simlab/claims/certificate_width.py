@@ -107,9 +107,9 @@ def figure(results: Results, control: Results) -> Figure:
     width_lines(axes[0], results)
     dims, largest = results[DIM].astype(np.float64), int(np.argmax(results["eps"]))
     widths = results["log10_width"][:, largest]
-    for ratio in (FREQUENCY - 1, FREQUENCY + 1):
+    for ratio, style in ((FREQUENCY - 1, ":"), (FREQUENCY + 1, "-.")):
         axes[0].plot(
-            dims, widths[0] + (dims - dims[0]) * np.log10(ratio), ":", color="0.4", lw=1.2, label=f"{ratio:g}^d"
+            dims, widths[0] + (dims - dims[0]) * np.log10(ratio), style, color="0.4", lw=1.2, label=f"{ratio:g}^d"
         )
     axes[0].set_title("shells that oscillate")
     width_lines(axes[1], results, REFERENCE)
