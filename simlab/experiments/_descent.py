@@ -235,10 +235,12 @@ def progress(params: Followed, state: State) -> tuple[int, int]:
     return state[NET + "step"], int(last(params.flow))
 
 
-def drawn(target: Base, dim: int, rng: np.random.Generator) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+def drawn(
+    target: Base, dim: int, rng: np.random.Generator, key: str = "target"
+) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     """The target as drawn; what it refuses names its key."""
     try:
         found: Callable[[NDArray[np.float64]], NDArray[np.float64]] = module_of(target).draw(target, dim, rng)
     except BadInput as error:
-        raise BadInput(f"target.{error}") from None
+        raise BadInput(f"{key}.{error}") from None
     return found

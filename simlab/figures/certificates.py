@@ -1,0 +1,71 @@
+"""Certificates: the error that no two-layer net of a width can go below, and the least width for an error. MATH §8.
+
+Left the bounds against the width, a line for every point of the sweep; right, where the sweep goes over the dimension,
+the logarithm of the least width against it, a line for every error. Dashed: the reference target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simlab.core.errors import BadInput
+from simlab.core.params import Params as Base
+from simlab.figures._curves import combinations, label
+from simlab.figures._style import colours, panels
+from simlab.record.reader import Results
+from simlab.record.schema import Output
+
+DIM = "data.dim"
+REFERENCE = "_reference"
+
+
+class Params(Base):
+    title: str = ""
+
+
+def check(params: Params, outputs: Mapping[str, Output]) -> None:
+    for name in ("bound", "log10_width"):
+        if name not in outputs:
+            raise BadInput(f"figure: this run does not record {name}, which certificates draws")
+
+
+def draw(params: Params, results: Results) -> Figure:
+    along = results.dims["log10_width"][:-1]
+    over_dim = DIM in results and along == results.dims[DIM]
+    figure, axes = panels(1 + over_dim)
+    _bounds(axes[0], results)
+    if over_dim:
+        width_lines(axes[1], results)
+        if f"log10_width{REFERENCE}" in results:
+            width_lines(axes[1], results, REFERENCE, "--")
+        axes[1].legend(frameon=False, fontsize=8, title="error", title_fontsize=8)
+    if params.title:
+        figure.suptitle(params.title, fontsize=11)
+    return figure
+
+
+def _bounds(axis: Axes, results: Results) -> None:
+    points = list(combinations(results, "bound", ("width",)))
+    for at, shade in zip(points, colours(len(points)), strict=True):
+        # Of axes that advance together the first names the point.
+        axis.plot(results["width"], results.select("bound", at), "o-", ms=3, lw=1.2, color=shade, label=label(at))
+        if f"bound{REFERENCE}" in results:
+            axis.plot(results["width"], results.select(f"bound{REFERENCE}", at), "--", lw=1.2, color=shade)
+    axis.set(xscale="log", yscale="log", xlabel="width", ylabel="least E(f−g)²")
+    if len(points) > 1:
+        axis.legend(frameon=False, fontsize=8)
+
+
+def width_lines(axis: Axes, results: Results, end: str = "", style: str = "o-", prefix: str = "") -> None:
+    """log10 of the least width against the dimension, a line for every error."""
+    for k, (eps, shade) in enumerate(zip(results["eps"], colours(results["eps"].size), strict=True)):
+        values = results[f"log10_width{end}"][..., k]
+        axis.plot(
+            results[DIM], np.where(np.isfinite(values), values, np.nan), style, ms=3, lw=1.2, color=shade,
+            label=f"{prefix}{eps:g}",
+        )  # fmt: skip
+    axis.set(xlabel="dimension d", ylabel="log10 of the least width")
