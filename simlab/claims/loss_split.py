@@ -84,8 +84,8 @@ def judge(results: Results) -> Judgement:
     holds = largest <= LARGEST and typical <= TYPICAL and apart <= NEAR and fallen <= FALLEN
     measured = (
         f"cross term at most {largest:.2g} standard errors, {typical:.2g} in the root mean square, over {pulls.size} "
-        f"records; the two parts add up to the loss within {apart:.2g} of it in the mean; it fell to {fallen:.2g} of its "
-        f"start or less"
+        f"records; the two parts add up to the loss within {apart:.2g} of it in the mean; it fell to {fallen:.2g} of "
+        f"its start or less"
     )
     numbers = {"largest": largest, "root_mean_square": typical, "relative": apart, "loss": fallen}
     return Judgement(bool(holds), measured, numbers)

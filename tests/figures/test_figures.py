@@ -55,6 +55,8 @@ def test_eigenvalues_of_any_sweep(tmp_path: Path, sweep: dict[str, Any]) -> None
     ("table", "says"),
     [
         ({"kind": "trajectories", "y": ["step_size"]}, "'step_size' is not a trajectory"),
+        ({"kind": "trajectories", "y": ["step"], "beside": ["alpha_limit"]}, "'alpha_limit' is not a trajectory"),
+        ({"kind": "trajectories", "y": ["step"], "beside": ["step", ""]}, r"beside = .* must have 1 names as y has"),
         ({"kind": "trajectories", "y": []}, r"figure\.y = \[\]"),
         ({"kind": "trajectories", "y": ["train_loss"], "x": "epoch"}, r"figure\.x = 'epoch'"),
         ({"y": ["train_loss"]}, r"figure\.kind: missing"),
