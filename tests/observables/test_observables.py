@@ -13,6 +13,7 @@ from scipy.linalg import expm
 from simlab import kernels, networks
 from simlab.core import lookup
 from simlab.core.params import parse
+from simlab.data import ball_fourier
 from simlab.networks import linearised, three_layer_mean_field, two_layer
 from simlab.observables import (
     effective_rank,
@@ -25,7 +26,7 @@ from simlab.observables import (
     weight_movement,
 )
 from simlab.observables._view import Setting, View, check, need
-from simlab.targets import gegenbauer
+from simlab.targets import ball, gegenbauer
 
 Floats = NDArray[np.float64]
 d = 4
@@ -67,6 +68,11 @@ def changed_view(**fields: Any) -> View:
 def view_for(kind: str, start: bool = False, **fields: Any) -> View:
     """An instant of a network that the kind is about, or the start."""
     begun = {"step": 0, "time": 0.0} if start else {}
+    if kind == "fourier_picture":
+        theta = two_layer.initialise(network, 2, np.random.default_rng(1))
+        law, target = ball_fourier.Params(dim=2), ball.draw(ball.Params(), 2, np.random.default_rng(2))
+        now = theta if start else 1.1 * theta
+        return changed_view(theta=now, theta0=theta, linear=None, data=law, target=target, **begun, **fields)
     if kind not in OF_THREE_LAYERS:
         return changed_view(**({"theta": theta0, "linear": theta0} if start else {}), **begun, **fields)
     theta = three_layer_mean_field.initialise(three_layer, d, np.random.default_rng(1))
@@ -303,7 +309,7 @@ def test_two_observables_of_one_name_are_refused_and_good_ones_pass() -> None:
     every = [
         lookup.get("observables", kind).Params(**lookup.examples("observables", kind)[0])
         for kind in lookup.kinds("observables")
-        if kind not in ("teacher_alignment", "risk", *OF_THREE_LAYERS)
+        if kind not in ("teacher_alignment", "risk", "fourier_picture", *OF_THREE_LAYERS)
     ]
     check(every, setting())
     with pytest.raises(ValueError, match="risk is known in a population_flow alone"):

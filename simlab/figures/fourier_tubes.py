@@ -1,0 +1,76 @@
+"""The network's |(fφ)^| with its tubes beside the target's |(gφ)^|, a row of two panels a point of the sweep; the last
+record. Lines are the edges of the tubes span(w_j) + R_d B, the circle has radius R_d."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+from matplotlib.ticker import MaxNLocator
+from pydantic import Field
+
+from simlab.core.errors import BadInput
+from simlab.core.params import Params as Base
+from simlab.figures._curves import combinations, label
+from simlab.record.reader import Results
+from simlab.record.schema import RECORD, Output
+
+NEEDED = ("fourier_net", "fourier_target", "tube_angle", "net_outside", "target_outside")
+MOST_ROWS = 4
+
+
+class Params(Base):
+    title: str = ""
+    decades: float = Field(4.0, gt=0, le=16, description="of the colour scale, below the largest value")
+
+
+def check(params: Params, outputs: Mapping[str, Output]) -> None:
+    for name in NEEDED:
+        if name not in outputs:
+            raise BadInput(f"figure: this run does not record {name}, which fourier_tubes draws")
+
+
+def panel(axis: Axes, picture: Any, angles: Any, extent: float, norm: LogNorm, title: str) -> Any:
+    half = extent * (1.0 + 1.0 / (len(picture) - 1))  # to the outer edge of the last pixel
+    frame = (-half, half, -half, half)
+    image = axis.imshow(picture, origin="lower", extent=frame, norm=norm, cmap="magma", interpolation="nearest")
+    for angle in angles[np.isfinite(angles)]:  # NaN where another point has more tubes
+        along, across = np.array([math.cos(angle), math.sin(angle)]), np.array([-math.sin(angle), math.cos(angle)])
+        for side in (-1.0, 1.0):
+            ends = np.array([side * across - 3 * extent * along, side * across + 3 * extent * along])
+            axis.plot(*ends.T, color="white", lw=0.6, alpha=0.55)
+    axis.add_patch(Circle((0, 0), 1.0, fill=False, ec="white", lw=0.8, ls="--"))
+    axis.set(xlim=(-half, half), ylim=(-half, half), xlabel=r"$\xi_1/R_d$", ylabel=r"$\xi_2/R_d$")
+    axis.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    axis.yaxis.set_major_locator(MaxNLocator(8, integer=True))
+    axis.set_title(title, fontsize=9)
+    return image
+
+
+def draw(params: Params, results: Results) -> Figure:
+    without = ("seed", RECORD, "frequency_x", "frequency_y")
+    points = list(combinations(results, "fourier_net", without))[:MOST_ROWS]
+    figure = Figure(figsize=(9.0, 4.3 * len(points)), layout="constrained")
+    axes = figure.subplots(len(points), 2, squeeze=False)
+    extent = float(results["frequency_x"][-1])
+    for row, at in zip(axes, points, strict=True):
+        where = at | ({"seed": results["seed"][0]} if "seed" in results.dims["fourier_net"] else {})
+        net, target = results.select("fourier_net", where)[-1], results.select("fourier_target", where)
+        angles = results.select("tube_angle", where)[-1]
+        shares = [float(results.select(f"{name}_outside", where)[-1]) for name in ("net", "target")]
+        top = float(max(net.max(), target.max()))
+        norm = LogNorm(top * 10.0**-params.decades, top, clip=True)
+        words = [label(at) or "network", "target"]
+        for axis, picture, name, letter, share in zip(row, (net, target), words, "fg", shares, strict=True):
+            title = rf"{name}: $|\widehat{{{letter}\varphi}}|$, {share:.2g} of its energy outside the tubes"
+            image = panel(axis, picture, angles, extent, norm, title)
+        figure.colorbar(image, ax=row.tolist(), shrink=0.85)
+    if params.title:
+        figure.suptitle(params.title, fontsize=11)
+    return figure

@@ -1,0 +1,213 @@
+"""The picture of the proof at d = 2: |(fφ)^| of the network beside |(gφ)^| of the target. MATH §8.
+
+A two-layer network is a sum of functions of one direction each, so that (fφ)^ lies in the tubes span(w_j) + R_d B; a
+radial g has a ring. What of gφ lies outside the tubes no such f can reach: E(f − g)² is at least that energy.
+
+In natural coordinates y (x = scale·y), f(scale·y) φ(y) on `grid`² points, times a normal taper of standard deviation σ
+= L/8, L the side of the box: φ falls only like r^{−3/2}, and an end without taper would be seen all over the picture.
+The transform is then blurred by 1/(2πσ); tubes are taken wider by four of that. What lies beyond the largest frequency
+of the grid comes back elsewhere (aliasing): a network is smooth and hardly has any, a target that jumps would. A radial
+one is therefore transformed in the radius, with J_0 and Gauss–Legendre panels between its breaks.
+
+Tubes are those of the first layer, also of a network that is no sum over them: a three-layer net leaves its tubes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+from scipy.fft import rfft2
+from scipy.interpolate import CubicSpline
+from scipy.special import j0
+
+from simlab.core.params import Params as Base
+from simlab.core.params import kind_of, module_of
+from simlab.core.quadrature import NODES, WEIGHTS
+from simlab.data._ball_law import Law
+from simlab.observables._view import Setting, View
+from simlab.record.schema import RECORD, Output
+from simlab.targets._radial import Radial
+
+Floats = NDArray[np.float64]
+
+SIDE = 100.0
+"""the box is at least so long, in natural units: 0.8 % of the law is beyond σ, and the blur is 0.02 R_d"""
+BLURS = 4.0
+FIRST_LAYERS = {"neurons": 2, "particles": 0}
+"""functions of a network that give its weights, and which of those are its first layer"""
+
+
+class Params(Base):
+    extent: float = Field(8.0, gt=1, le=12, description="the picture's largest frequency, in units of R_d")
+    pixels: int = Field(161, ge=11, le=1001, description="of a side of the picture; odd, so that 0 is in the middle")
+    grid: int = Field(2048, ge=256, le=8192, description="points of a side of the box on which fφ is taken")
+
+    @field_validator("pixels")
+    @classmethod
+    def _odd(cls, pixels: int) -> int:
+        if pixels % 2 == 0:
+            raise ValueError("must be odd")
+        return pixels
+
+
+EXAMPLES = ({"grid": 512, "pixels": 21, "extent": 3.0},)
+
+
+@dataclass(frozen=True)
+class Box:
+    """Points y = (i − N/2) Δ, i < N, on each axis; frequencies k/L. A pixel is `bins` frequencies wide (odd)."""
+
+    points: int
+    side: float
+    bins: int
+
+    @property
+    def blur(self) -> float:
+        return 8.0 / (2.0 * math.pi * self.side)
+
+
+def box(params: Params) -> Box:
+    pixel = 2.0 * params.extent / (params.pixels - 1) * Law.natural(2).ball_radius
+    bins = 2 * math.ceil((SIDE * pixel - 1.0) / 2.0) + 1 if SIDE * pixel > 1.0 else 1
+    return Box(params.grid, bins / pixel, bins)
+
+
+def check(params: Params, setting: Setting) -> None:
+    if kind_of(setting.data) != "ball_fourier":
+        raise ValueError(f"data.kind = {kind_of(setting.data)!r}: fourier_picture needs ball_fourier, the law φ²")
+    if setting.dim != 2:
+        raise ValueError(f"data.dim = {setting.dim}: fourier_picture is drawn in the plane, dim = 2")
+    if not any(hasattr(module_of(setting.network), name) for name in FIRST_LAYERS):
+        raise ValueError(f"network.kind = {kind_of(setting.network)!r}: fourier_picture needs neurons of a first layer")
+    largest = params.grid / (2.0 * box(params).side * Law.natural(2).ball_radius)
+    if 1.5 * params.extent > largest:
+        raise ValueError(
+            f"observables fourier_picture.grid = {params.grid}: reaches the frequency {largest:.1f} R_d, "
+            f"less than 1.5 times extent = {params.extent}"
+        )
+
+
+def outputs(params: Params) -> dict[str, Output]:
+    axis = np.linspace(-params.extent, params.extent, params.pixels)
+    plane = {"frequency_y": axis, "frequency_x": axis}
+    dims = tuple(plane)
+    return {
+        "fourier_net": Output("|(fφ)^|, root mean square over a pixel", (RECORD, *dims), coords=plane),
+        "fourier_target": Output("|(gφ)^|, root mean square over a pixel", dims, coords=plane),
+        "tube_angle": Output("direction of w_j, the axis of its tube", (RECORD, "tube"), unit="rad"),
+        "net_outside": Output("share of the energy of fφ outside the tubes", (RECORD,)),
+        "target_outside": Output("share of the energy of gφ outside the tubes", (RECORD,)),
+        "outside_energy": Output("energy of gφ outside the tubes: E(f − g)² of a sum over them is more", (RECORD,)),
+        "squared_error": Output("E(f − g)², both tapered", (RECORD,)),
+    }
+
+
+def measure(params: Params, view: View) -> dict[str, Any]:
+    here = box(params)
+    scale = module_of(view.data).law(view.data).scale  # type: ignore[arg-type]
+    window = view.once("fourier window", lambda: _window(here))
+    target: Any = view.target
+    g, (of_target, total) = view.once(
+        "fourier target", lambda: (_on_grid(here, scale, target) * window, _of_target(here, scale, target, window))
+    )
+    f = _on_grid(here, scale, view.predict) * window
+    of_net = _energies(f, here)
+    angles = _angles(view)
+    outside = _outside(here, angles)
+    return {
+        "fourier_net": _picture(params, here, of_net),
+        "fourier_target": _picture(params, here, of_target),
+        "tube_angle": angles,
+        "net_outside": float(of_net[outside].sum() / of_net.sum()),
+        "target_outside": float(of_target[outside].sum() / total),
+        "outside_energy": float(of_target[outside].sum()),
+        "squared_error": float(np.sum((f - g) ** 2) * (here.side / here.points) ** 2),
+    }
+
+
+def _angles(view: View) -> Floats:
+    name = next(name for name in FIRST_LAYERS if hasattr(view.module, name))
+    W = getattr(view.module, name)(view.network, view.theta)[FIRST_LAYERS[name]]
+    return np.asarray(np.arctan2(W[:, 1], W[:, 0]))
+
+
+def _window(here: Box) -> Floats:
+    """φ times the taper, (N, N); one quadrant is computed and mirrored."""
+    n, step = here.points, here.side / here.points
+    half = step * np.arange(n // 2 + 1)
+    r = np.hypot(half[:, np.newaxis], half)
+    quadrant = Law.natural(2).phi(r) * np.exp(-0.5 * (8.0 / here.side * r) ** 2)
+    fold = np.abs(np.arange(n) - n // 2)
+    return np.ascontiguousarray(quadrant[np.ix_(fold, fold)])
+
+
+def _on_grid(here: Box, scale: float, function: Any) -> Floats:
+    """Values (N, N) at x = scale·y, rows of the second coordinate."""
+    n = here.points
+    axis = scale * here.side / n * (np.arange(n) - n // 2)
+    values, rows = np.empty((n, n)), max(1, (1 << 18) // n)
+    for begin in range(0, n, rows):
+        second, first = np.meshgrid(axis[begin : begin + rows], axis, indexing="ij")
+        X = np.column_stack([first.ravel(), second.ravel()])
+        values[begin : begin + rows] = function(X).reshape(second.shape)
+    return values
+
+
+def _energies(values: Floats, here: Box) -> Floats:
+    """|transform|² a frequency, so that all add to ∫ values² (Parseval); (N, N/2+1): half the plane, counted twice."""
+    transform = rfft2(values)
+    found = (transform.real**2 + transform.imag**2) * (here.side / here.points**2) ** 2
+    found[:, 1 : -1 if here.points % 2 == 0 else None] *= 2.0
+    return np.asarray(found)
+
+
+def _of_target(here: Box, scale: float, target: Any, window: Floats) -> tuple[Floats, float]:
+    """Energies as above, and all of it."""
+    if not isinstance(target, Radial):
+        found = _energies(_on_grid(here, scale, target) * window, here)
+        return found, float(found.sum())
+    # Panels of half a wave of φ or less, and of the highest frequency's: 16 nodes on each are right to rounding.
+    highest = here.points / here.side / math.sqrt(2.0)
+    inner = np.array([b for b in target.breaks if b < 0.625 * scale * here.side]) / scale  # to 5 σ
+    edges = np.unique(np.concatenate([inner, np.linspace(0.0, 0.625 * here.side, math.ceil(here.side * highest) + 1)]))
+    r = (0.5 * (edges[1:] + edges[:-1])[:, np.newaxis] + 0.5 * np.diff(edges)[:, np.newaxis] * NODES).ravel()
+    weights = (0.5 * np.diff(edges)[:, np.newaxis] * WEIGHTS).ravel()
+    values = target.profile(scale * r) * Law.natural(2).phi(r) * np.exp(-0.5 * (8.0 / here.side * r) ** 2)
+    kept = values != 0.0
+    r, values, weights = r[kept], values[kept], (2.0 * math.pi * r * weights)[kept]
+    # The transform varies over 1/side; interpolated by cubic splines from a quarter of that.
+    rho = np.arange(math.ceil(4.0 * here.side * highest) + 4) / (4.0 * here.side)
+    along = np.concatenate(
+        [j0(2.0 * math.pi * np.outer(some, r)) @ (weights * values) for some in np.array_split(rho, 64)]
+    )
+    x = np.arange(here.points // 2 + 1) / here.side
+    y = (np.fft.fftfreq(here.points) * here.points / here.side)[:, np.newaxis]
+    found = (CubicSpline(rho, along)(np.hypot(y, x)) / here.side) ** 2
+    found[:, 1 : -1 if here.points % 2 == 0 else None] *= 2.0
+    return found, float(weights @ values**2)
+
+
+def _outside(here: Box, angles: Floats) -> NDArray[np.bool_]:
+    """Frequencies in no tube, (N, N/2+1)."""
+    reach = Law.natural(2).ball_radius + BLURS * here.blur
+    x = np.arange(here.points // 2 + 1) / here.side
+    y = (np.fft.fftfreq(here.points) * here.points / here.side)[:, np.newaxis]
+    outside = np.ones((here.points, x.size), dtype=np.bool_)
+    for angle in angles:
+        outside &= np.abs(math.cos(angle) * y - math.sin(angle) * x) > reach
+    return outside
+
+
+def _picture(params: Params, here: Box, energies: Floats) -> Floats:
+    """Root mean square over pixels of |transform|, (pixels, pixels)."""
+    half = (params.pixels // 2) * here.bins + here.bins // 2
+    rows = np.arange(-half, half + 1)
+    right = energies[rows % here.points, : half + 1] * here.side**2  # from the energy of a bin to a density
+    right[:, 1:] /= 2.0
+    whole = np.concatenate([right[::-1, :0:-1], right], axis=1)
+    return np.asarray(np.sqrt(whole.reshape(params.pixels, here.bins, params.pixels, here.bins).mean(axis=(1, 3))))
