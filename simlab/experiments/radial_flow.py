@@ -8,9 +8,9 @@ Everything that `gradient_flow` does and records, on ``ball_fourier``; and
 - for a net with a width the ``certificate`` of two-layer nets of as many neurons in the first layer: their E(f − g)² is
   at least that, whatever the weights (twice a loss); a deeper net may be below it.
 
-Where the target is not radial these are NaN, and so is the α-flow from where it ends (`theory.alpha_flow`). Time of
-the α-flow is that of particles, v̇ = −m₁ ∂R/∂v: a step of η m₁ (``step_unit = "particle"``), or the time 1 of an ode
-with ``unit = "particle"``, is the time η, or 1.
+Where the target is not radial these are NaN, and so is the α-flow from where it ends (`theory.alpha_flow`). Its time is
+that of particles, v̇ = −m₁ ∂R/∂v: a step of η m₁ (``step_unit = "particle"``), or the time 1 of an ode with
+``unit = "particle"``, is the time η, or 1.
 
 The α-flow goes from one recorded time to the next, so that what it gives depends on the times recorded, by about its
 tolerance, and on nothing else. State: ``{limit,matched}_{time,alpha,w,b}``, where it stands.
