@@ -116,7 +116,7 @@ def advance(params: Params, problem: Problem, state: State, until: float, second
                 return
             state["step"] += 1
             state["time"], state["size"] = float(solver.t), float(solver.h_abs)
-            if room < proposed:  # this step was shortened
+            if room < proposed and state["time"] == until:  # shortened to end there; one refused is not
                 state["size"] = max(proposed, state["size"])
             state["theta"][problem.part] = solver.y
             state["ending"] = ending_of(rate.loss, state["limit"])
