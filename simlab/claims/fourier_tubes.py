@@ -21,9 +21,9 @@ STATEMENT = (
 SOURCE = "Depth separation [S2], negative part (Eldan and Shamir)"
 EXPECTED = (
     "less than 1e-4 of the energy of fφ outside the tubes before and after training (what taper and grid leave), more "
-    "than 0.05 of that of gφ, and E(f - g)^2 never below the latter"
+    "than 0.02 of that of gφ, and E(f - g)^2 never below the latter"
 )
-LEAST, MOST = 0.05, 1e-4
+LEAST, MOST = 0.02, 1e-4
 
 _SPEC = """
 observables = [{{ kind = "fourier_picture", extent = 4.0, pixels = {pixels}, grid = {grid} }}]
