@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,20 @@ import tomli_w
 from hypothesis import settings
 
 from simlab.core import lookup
+from tests import side_by_side
+from tests.served import Served
+from tests.side_by_side import pytest_xdist_make_scheduler  # noqa: F401  a hook
+
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+    side_by_side.own_cache(worker)
 
 settings.register_profile("simlab", deadline=None, max_examples=50)
 settings.load_profile("simlab")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: side_by_side.rank(item.nodeid))
 
 
 def small_tables(**sweep: Any) -> dict[str, Any]:
@@ -63,6 +74,19 @@ def simlab(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return call
+
+
+@pytest.fixture(scope="session")
+def _served() -> Iterator[Served]:
+    served = Served()
+    yield served
+    served.close()
+
+
+@pytest.fixture
+def simlab_again(tmp_path: Path, _served: Served) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run ``simlab ARGS…`` in a process that has run others before: for the many commands that end at once."""
+    return lambda *arguments: _served.call([str(argument) for argument in arguments], tmp_path)
 
 
 def datasets(path: Path) -> dict[str, bytes]:

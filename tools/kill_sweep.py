@@ -2,6 +2,7 @@
 
     python tools/kill_sweep.py --kills 200                    # kill -9
     python tools/kill_sweep.py --kills 50 --signal TERM       # or INT: exit code and time to exit are checked too
+    python tools/kill_sweep.py --reference DIR                # keep the uninterrupted run there, or use that of before
 
 `kill -9` hits the parent alone, the parent and all workers at once, or one worker (which the parent replaces). After
 each kill nothing that was committed may be gone; at the end every dataset of results.h5 must be bit for bit that of the
@@ -111,15 +112,23 @@ def kill(process: subprocess.Popen[bytes], name: str, chance: random.Random) -> 
     return target
 
 
-def harass(home: Path, name: str, kills: int, workers: int, steps: int, longest: float, seed: int) -> dict[str, Any]:
+def uninterrupted(spec: Path, directory: Path, workers: int) -> float:
+    """Run to the end what is to be compared with; returns the seconds. Nothing is left to do if it is there already."""
+    began = time.monotonic()
+    process = start(["run", str(spec), "-o", str(directory), "--workers", str(workers), "-q"])
+    said = process.communicate()[1].decode()
+    if process.returncode != 0:
+        raise Violation(f"the uninterrupted run failed: {said}")
+    return time.monotonic() - began
+
+
+def harass(
+    home: Path, reference: Path, name: str, kills: int, workers: int, steps: int, longest: float, seed: int
+) -> dict[str, Any]:
     chance = random.Random(seed)
     spec = home / "spec.toml"
     spec.write_text(SPEC.format(steps=steps))
-    began = time.monotonic()
-    reference = start(["run", str(spec), "-o", str(home / "reference"), "--workers", str(workers), "-q"])
-    if reference.wait() != 0:
-        raise Violation(f"the uninterrupted run failed: {reference.communicate()[1].decode()}")
-    alone = time.monotonic() - began
+    alone = uninterrupted(spec, reference, workers)
     hits: Counter[str] = Counter()
     times: list[float] = []
     sweeps = datasets = most_segments = 0
@@ -156,7 +165,7 @@ def harass(home: Path, name: str, kills: int, workers: int, steps: int, longest:
                 raise Violation(f"records of points {lost} were committed and are gone")
             before = now
             most_segments = max(most_segments, sum(1 for _ in (directory / "segments").glob("*.h5")))
-        datasets = same_datasets(directory / "results.h5", home / "reference" / "results.h5")
+        datasets = same_datasets(directory / "results.h5", reference / "results.h5")
         for path in (directory / "segments").glob("*.h5"):
             Segment.read(path)
         shutil.rmtree(directory)
@@ -181,12 +190,13 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=20_000, help="length of a point")
     parser.add_argument("--longest", type=float, default=5.0, help="a kill comes within this many seconds")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--reference", type=Path, help="directory of the uninterrupted run, kept")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="simlab-kill-") as home:
         try:
-            found = harass(
-                Path(home), chosen.signal, chosen.kills, chosen.workers, chosen.steps, chosen.longest, chosen.seed
-            )
+            reference = chosen.reference or Path(home) / "reference"
+            sizes = (chosen.kills, chosen.workers, chosen.steps, chosen.longest, chosen.seed)
+            found = harass(Path(home), reference, chosen.signal, *sizes)
         except Violation as violation:
             sys.exit(f"VIOLATION: {violation}")
     print(json.dumps(found))

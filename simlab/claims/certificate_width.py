@@ -81,9 +81,8 @@ def judge(results: Results) -> Judgement:
     half = dims.size // 2
     halves = _slope(dims[: half + 1], widths[: half + 1]), _slope(dims[half:], widths[half:])
     beyond = float(results["beyond"][:, results["ratio"].tolist().index(2.0)].min())
-    spread = float(np.ptp(lipschitz, axis=0).max())
+    spread = float(np.ptp(lipschitz, axis=0).max()) if np.all(np.isfinite(lipschitz)) else np.inf
     exponential = SLOPES[0] <= slope <= SLOPES[1] and abs(halves[1] - halves[0]) <= BEND * slope
-    bounded = bool(np.all(np.isfinite(lipschitz))) and spread <= RANGE
     # Where one neuron would do, nothing is shown.
     some = float(lipschitz[:, int(np.argmin(results["eps"]))].min()) > 0
     measured = (
@@ -99,7 +98,7 @@ def judge(results: Results) -> Judgement:
         "log10_widths": widths.tolist(),
         "log10_widths_lipschitz": lipschitz.tolist(),
     }
-    return Judgement(bool(exponential and beyond >= BEYOND and bounded and some), measured, numbers)
+    return Judgement(bool(exponential and beyond >= BEYOND and spread <= RANGE and some), measured, numbers)
 
 
 def figure(results: Results, control: Results) -> Figure:
@@ -107,9 +106,9 @@ def figure(results: Results, control: Results) -> Figure:
     width_lines(axes[0], results)
     dims, largest = results[DIM].astype(np.float64), int(np.argmax(results["eps"]))
     widths = results["log10_width"][:, largest]
-    for ratio in (FREQUENCY - 1, FREQUENCY + 1):
+    for ratio, style in ((FREQUENCY - 1, ":"), (FREQUENCY + 1, "-.")):
         axes[0].plot(
-            dims, widths[0] + (dims - dims[0]) * np.log10(ratio), ":", color="0.4", lw=1.2, label=f"{ratio:g}^d"
+            dims, widths[0] + (dims - dims[0]) * np.log10(ratio), style, color="0.4", lw=1.2, label=f"{ratio:g}^d"
         )
     axes[0].set_title("shells that oscillate")
     width_lines(axes[1], results, REFERENCE)

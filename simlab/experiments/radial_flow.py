@@ -5,10 +5,12 @@ Everything that `gradient_flow` does and records, on ``ball_fourier``; and
 - for a three-layer net the α-flow, its limit of infinite width, at the recorded times: α_t and the exact population
   loss ½E(f* − f)², started from the α₀ of the law of the weights (``alpha_limit``, ``loss_limit``) and from that of
   the particles as drawn (``alpha_matched``, ``loss_matched``); both with the outer weights as drawn;
-- for a two-layer net the ``certificate``: E(f − g)² is at least that, whatever the weights (twice a loss).
+- for a net with a width the ``certificate`` of two-layer nets of as many neurons in the first layer: their E(f − g)² is
+  at least that, whatever the weights (twice a loss); a deeper net may be below it.
 
-Where the target is not radial these are NaN, and so is the α-flow from where it ends (`theory.alpha_flow`). Time of the α-flow is that of particles, v̇ = −m₁ ∂R/∂v: a step of
-η m₁ (``step_unit = "particle"``), or the time 1 of an ode with ``unit = "particle"``, is the time η, or 1.
+Where the target is not radial these are NaN, and so is the α-flow from where it ends (`theory.alpha_flow`). Its time is
+that of particles, v̇ = −m₁ ∂R/∂v: a step of η m₁ (``step_unit = "particle"``), or the time 1 of an ode with
+``unit = "particle"``, is the time η, or 1.
 
 The α-flow goes from one recorded time to the next, so that what it gives depends on the times recorded, by about its
 tolerance, and on nothing else. State: ``{limit,matched}_{time,alpha,w,b}``, where it stands.
@@ -40,7 +42,6 @@ from simlab.targets._radial import Radial
 from simlab.theory import alpha_flow
 from simlab.theory.certificate import certificate
 
-SUMS_OF_RIDGES = ("random_features", "two_layer")
 STARTS = ("limit", "matched")
 NOT_DESCENT = ("langevin", "momentum")
 
@@ -93,7 +94,7 @@ def outputs(params: Params) -> dict[str, Output]:
         for start, words in (("limit", "the law of the weights"), ("matched", "the particles' own")):
             found[f"alpha_{start}"] = Output(f"α of the α-flow started from that of {words}", (RECORD,))
             found[f"loss_{start}"] = Output(f"population loss of the α-flow started from α of {words}", (RECORD,))
-    if kind_of(params.network) in SUMS_OF_RIDGES:
+    if hasattr(params.network, "width"):
         found["certificate"] = Output("least E(f − g)² of any two-layer net of this width; NaN: g is not radial")
     return found
 
@@ -101,8 +102,8 @@ def outputs(params: Params) -> dict[str, Output]:
 def prepare(params: Params, streams: Streams) -> Work:
     followed = gradient_flow.prepare(params, streams)
     bound, network = float("nan"), params.network
-    if kind_of(network) in SUMS_OF_RIDGES and isinstance(followed.target, Radial):
-        width: int = network.width  # type: ignore[attr-defined]
+    if hasattr(network, "width") and isinstance(followed.target, Radial):
+        width: int = getattr(network, "bottleneck", None) or network.width
         bound = certificate(followed.target, module_of(params.data).law(params.data), width).bound
     return Work(followed, bound)
 

@@ -6,7 +6,7 @@ the relative distance of F from α‖x‖ (under φ² itself ‖x‖ has no seco
 the two-layer net F = (1/m₁) Σ ‖v_i‖ σ(v_i·x̄) without a teacher (`networks._population`, the arc-cosine kernel), m₁²/2
 angles. With its gradient dD/dt = ⟨∇_v D, v̇⟩ is exact as well, v̇ = −m₁ ∂R/∂v the flow's velocity on the training
 samples in the time of particles. For independent v of a symmetric law the mean of D is, to leading order,
-[E‖v‖⁴/(E‖v‖²)²/(2C_Γ²) − 1]/m₁.
+ρ[1/(2C_Γ²) − 1]/m₁, ρ = E‖v‖⁴/(E‖v‖²)²: the fluctuation of the particles' own α, (ρ − 1)/m₁, is no part of it.
 """
 
 from __future__ import annotations

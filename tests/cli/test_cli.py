@@ -43,13 +43,13 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
         ({"figure": {"kind": "pie"}}, "figure.kind = 'pie': unknown kind"),
     ],
 )
-def test_bad_specs(tmp_path: Path, simlab: Call, write_spec: Write, changes: dict[str, Any], says: str) -> None:
+def test_bad_specs(tmp_path: Path, simlab_again: Call, write_spec: Write, changes: dict[str, Any], says: str) -> None:
     tables = small_tables()
     for table, change in changes.items():
         tables[table] = {**tables.get(table, {}), **change} if change else {}
     out = tmp_path / "out"
     for command in (["run", write_spec(tables), "-o", out], ["run", write_spec(tables), "-o", out, "--dry-run"]):
-        assert says in one_line(simlab(*command))
+        assert says in one_line(simlab_again(*command))
     assert not out.exists(), "nothing may be written"
 
 
@@ -63,13 +63,13 @@ def test_missing_file_and_syntax_error(tmp_path: Path, simlab: Call) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.toml"]
 
 
-def test_commands_on_what_is_no_run(tmp_path: Path, simlab: Call) -> None:
+def test_commands_on_what_is_no_run(tmp_path: Path, simlab_again: Call) -> None:
     for command in ("resume", "status", "collate"):
-        assert "not a run directory" in one_line(simlab(command, tmp_path))
+        assert "not a run directory" in one_line(simlab_again(command, tmp_path))
     assert not list(tmp_path.iterdir())
-    assert 'did you mean "two_layer"' in one_line(simlab("show", "two_layers"))
-    assert "unknown" in one_line(simlab("list", "rooms"))
-    assert "unknown kind" in one_line(simlab("reproduce", "no_such_claim"))
+    assert 'did you mean "two_layer"' in one_line(simlab_again("show", "two_layers"))
+    assert "unknown" in one_line(simlab_again("list", "rooms"))
+    assert "unknown kind" in one_line(simlab_again("reproduce", "no_such_claim"))
 
 
 def test_usage_errors_are_one_line_and_exit_2(simlab: Call) -> None:
@@ -114,8 +114,8 @@ def on_a_terminal(arguments: list[str]) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_with_an_example(simlab: Call, command: str) -> None:
-    said = simlab(command, "--help").stdout
+def test_every_command_has_help_with_an_example(simlab_again: Call, command: str) -> None:
+    said = simlab_again(command, "--help").stdout
     assert "Example:" in said
     assert f"simlab {command}" in said
 
@@ -205,22 +205,22 @@ def test_a_closed_pipe_is_no_traceback(simlab: Call) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_list_and_show_name_every_kind(simlab: Call) -> None:
-    listed = json.loads(simlab("list", "--json").stdout)
+def test_list_and_show_name_every_kind(simlab_again: Call) -> None:
+    listed = json.loads(simlab_again("list", "--json").stdout)
     assert "two_layer" in listed["networks"]
     assert "tangent_rate" in listed["claims"]
-    fields = json.loads(simlab("show", "networks/two_layer", "--json").stdout)["fields"]
+    fields = json.loads(simlab_again("show", "networks/two_layer", "--json").stdout)["fields"]
     names = [field["field"] for field in fields]
     assert names == ["width", "activation", "scaling", "bias", "trained", "doubled", "init_std"]
-    assert "statement" in json.loads(simlab("show", "tangent_rate", "--json").stdout)
+    assert "statement" in json.loads(simlab_again("show", "tangent_rate", "--json").stdout)
 
 
 @pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
-def test_every_shipped_spec_is_valid_and_says_what_it_is_for(simlab: Call, path: Path) -> None:
+def test_every_shipped_spec_is_valid_and_says_what_it_is_for(simlab_again: Call, path: Path) -> None:
     head = path.read_text().split("\n\n")[0]
     for word in ("Question:", "Expected:", "Source:", "Minutes:"):
         assert word in head
-    assert simlab("run", path, "--dry-run").returncode == 0
+    assert simlab_again("run", path, "--dry-run").returncode == 0
 
 
 def test_a_spec_written_back_is_read_the_same(tmp_path: Path, simlab: Call, write_spec: Write) -> None:

@@ -42,8 +42,8 @@ def test_without_data_it_says_so_at_once(tmp_path: Path, spec: Path, simlab: Cal
 
 
 @pytest.mark.parametrize("command", [["run", "spec.toml"], ["resume", "a"], ["reproduce", "relu_decay"]])
-def test_a_directory_that_is_not_there(tmp_path: Path, spec: Path, simlab: Call, command: list[str]) -> None:
+def test_a_directory_that_is_not_there(tmp_path: Path, spec: Path, simlab_again: Call, command: list[str]) -> None:
     for place, says in (("nowhere", "no such directory"), ("spec.toml", "is not a directory")):
-        done = simlab(*command, "--data", place)
+        done = simlab_again(*command, "--data", place)
         assert done.returncode == 2
         assert done.stderr == f"simlab: --data {place}: {says}\n"

@@ -120,8 +120,8 @@ def test_gram_writes_every_kernel_and_depth(simlab: Call, tmp_path: Path) -> Non
         (("gram", "ntk", "X.npy", "--depth", "2", "-o", "K.h5", "--memory", "lots"), "'lots': must be a size"),
     ],
 )
-def test_bad_input_is_one_line(simlab: Call, tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
-    done = simlab(*arguments)
+def test_bad_input_is_one_line(simlab_again: Call, tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
+    done = simlab_again(*arguments)
     assert done.returncode == 2
     assert done.stdout == ""
     assert says in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,14 @@ from tests.conftest import datasets, small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 Write = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of the small spec, to be copied."""
+    path = tmp_path_factory.mktemp("finished") / "run"
+    run_spec(resolve(small_tables(**{"network.width": [10, 20], "seeds": 3})), path, workers=1)
+    return path
 
 
 def test_running_again_continues_and_another_spec_is_refused(
@@ -92,9 +101,11 @@ def test_a_spec_that_is_no_text_is_refused(
         assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
 
 
-def test_a_directory_in_use_is_refused(tmp_path: Path, tables: dict[str, Any], write_spec: Write, simlab: Call) -> None:
+def test_a_directory_in_use_is_refused(
+    tmp_path: Path, tables: dict[str, Any], write_spec: Write, simlab: Call, finished: Path
+) -> None:
     path, out = write_spec(tables), tmp_path / "out"
-    assert simlab("run", path, "-o", out).returncode == 0
+    shutil.copytree(finished, out)
     before = datasets(out / "results.h5")
     with FileLock(out / ".lock"):
         for arguments in (["run", path, "-o", out], ["resume", out], ["run", path, "-o", out, "--overwrite"]):
@@ -106,11 +117,9 @@ def test_a_directory_in_use_is_refused(tmp_path: Path, tables: dict[str, Any], w
 
 
 @pytest.mark.parametrize("harm", ["truncated", "foreign", "dangling", "removed", "edited"])
-def test_a_harmed_directory_is_refused(
-    tmp_path: Path, tables: dict[str, Any], write_spec: Write, simlab: Call, harm: str
-) -> None:
+def test_a_harmed_directory_is_refused(tmp_path: Path, simlab: Call, finished: Path, harm: str) -> None:
     out = tmp_path / "out"
-    assert simlab("run", write_spec(tables), "-o", out).returncode == 0
+    shutil.copytree(finished, out)
     segment = min((out / "segments").iterdir())
     if harm == "truncated":
         segment.write_bytes(segment.read_bytes()[:-50])
@@ -158,11 +167,11 @@ def test_a_hole_in_the_records_is_never_collated(tmp_path: Path, write_spec: Wri
 
 
 def test_a_refused_run_leaves_the_directory_as_it_was(
-    tmp_path: Path, tables: dict[str, Any], write_spec: Write, simlab: Call
+    tmp_path: Path, tables: dict[str, Any], write_spec: Write, simlab: Call, finished: Path
 ) -> None:
     """Segments without their spec.toml: another spec is refused and does not take the directory over."""
     path, out = write_spec(tables), tmp_path / "out"
-    assert simlab("run", path, "-o", out).returncode == 0
+    shutil.copytree(finished, out)
     before = datasets(out / "results.h5")
     (out / "spec.toml").unlink()
     assert "belongs to a run of another spec" in simlab("run", path, "-o", out, "--set", "flow.steps=51").stderr
@@ -172,7 +181,7 @@ def test_a_refused_run_leaves_the_directory_as_it_was(
 
 
 def test_overwrite_deletes_nothing_that_is_not_ours(
-    tmp_path: Path, tables: dict[str, Any], write_spec: Write, simlab: Call
+    tmp_path: Path, tables: dict[str, Any], write_spec: Write, simlab: Call, finished: Path
 ) -> None:
     own = tmp_path / "own"
     own.mkdir()
@@ -183,7 +192,7 @@ def test_overwrite_deletes_nothing_that_is_not_ours(
     assert "not written by simlab" in done.stderr
     assert (own / "spec.toml").read_text() == mine
     out = tmp_path / "out"
-    assert simlab("run", write_spec(tables), "-o", out).returncode == 0
+    shutil.copytree(finished, out)
     before = sorted(out.rglob("*"))
     (out / "segments" / "notes.txt").write_text("mine")
     assert simlab("run", write_spec(tables), "-o", out, "--overwrite").returncode == 2

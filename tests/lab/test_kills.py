@@ -13,20 +13,27 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "tools" / "kill_sweep.py"
 
 
-def harass(*arguments: str) -> dict[str, Any]:
-    done = subprocess.run([sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, check=False)
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the uninterrupted run is kept: the first test computes it, for all."""
+    return tmp_path_factory.mktemp("kills") / "reference"
+
+
+def harass(reference: Path, *arguments: str) -> dict[str, Any]:
+    command = [sys.executable, str(SCRIPT), "--reference", str(reference), "--steps", "25000", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def test_kill_9_at_twenty_instants() -> None:
-    found = harass("--kills", "20", "--steps", "40000", "--longest", "4")
+def test_kill_9_at_twenty_instants(reference: Path) -> None:
+    found = harass(reference, "--kills", "20", "--longest", "4")
     assert found["kills"] == 20
     assert found["most_segments"] < 50
 
 
 @pytest.mark.parametrize("name", ["TERM", "INT"])
-def test_signals_commit_and_exit_in_time(name: str) -> None:
-    found = harass("--kills", "5", "--signal", name, "--steps", "40000", "--longest", "4")
+def test_signals_commit_and_exit_in_time(reference: Path, name: str) -> None:
+    found = harass(reference, "--kills", "5", "--signal", name, "--longest", "4")
     assert found["kills"] == 5

@@ -1,0 +1,54 @@
+"""``pytest -n 2``: which tests go to which worker, and where a worker keeps its compiled code.
+
+A worker that compiles a loop has it for all its later tests; on the other one it costs the seconds again. So rooms
+that compile the same loops go to one worker as a whole. They come first, and the single files after them, the longest
+in front, fill up whichever worker is free.
+
+Each worker has a cache of its own, which the processes its tests start inherit.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TOGETHER = {
+    "networks": ("networks", "flows", "observables", "experiments"),
+    "kernels": ("activations", "sphere", "kernels", "machines", "theory", "data", "targets"),
+}
+LONGEST = ("lab/test_kills.py", "claims/test_claims.py", "lab/test_directory.py", "cli/test_cli.py", "lab/test_run.py")
+
+
+def own_cache(worker: str) -> None:
+    """Before anything is compiled. Tests that count what a cache holds or hits choose another themselves."""
+    from simlab.core.jit import _candidates
+
+    os.environ["SIMLAB_CACHE_DIR"] = str(next(_candidates()) / f"tests-{worker}")
+
+
+def portion(nodeid: str) -> str:
+    """What a worker gets at once: a group of rooms, or a file."""
+    path = nodeid.split("::")[0]
+    room = Path(path).parent.name
+    return next((name for name, rooms in TOGETHER.items() if room in rooms), path)
+
+
+def rank(nodeid: str) -> int:
+    at = portion(nodeid)
+    order = [*TOGETHER, *(f"tests/{path}" for path in LONGEST)]
+    return order.index(at) if at in order else len(order)
+
+
+@pytest.hookimpl(optionalhook=True)  # known to pytest-xdist alone
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByPortion(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return portion(nodeid)
+
+    config.option.loadscopereorder = False  # by number of tests, which says nothing of their seconds
+    return ByPortion(config, log)
