@@ -56,7 +56,7 @@ step = 0.05
 [sweep]
 seeds = {seeds}
 """
-QUICK = _SPEC.format(pixels=41, grid=1024, samples=500, steps=400, seeds=3)
+QUICK = _SPEC.format(pixels=81, grid=1024, samples=500, steps=400, seeds=3)
 FULL = _SPEC.format(pixels=161, grid=2048, samples=8000, steps=4000, seeds=10)
 CONTROL = (
     'network={ kind = "three_layer_mean_field", width = 4, init_std = 4.0 }',
