@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from simlab.claims._ledger import Judgement
 from simlab.core.params import choose, module_of
 from simlab.data._ball_law import Law
-from simlab.figures._style import colours, panels
+from simlab.figures._style import colours, panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = "No trained two-layer net has an error below the certificate of its width; nets of three layers do."
@@ -60,7 +60,7 @@ target = [{targets}]
 "network.width" = {widths}
 """
 QUICK = _SPEC.format(
-    samples=2048, tests=4096, steps=300, mass=MASS, dims=[2, 3, 5], targets=BALL, widths=[4, 16, 64, 256]
+    samples=2048, tests=4096, steps=200, mass=MASS, dims=[2, 3, 5], targets=BALL, widths=[4, 16, 64, 256]
 )
 FULL = _SPEC.format(
     samples=8192, tests=32768, steps=600, mass=MASS, dims=[2, 3, 5, 7, 10], targets=f"{BALL}, {SHELLS}",
@@ -71,7 +71,7 @@ CONTROL = (
     "experiment.samples=2048",
     "experiment.test_samples=4096",
     "flow.step=0.7",
-    "flow.steps=1500",
+    "flow.steps=1000",
     "sweep.data.dim=[3]",
     f"sweep.target=[{BALL}]",
     "sweep.network.width=[8, 10]",
@@ -90,24 +90,21 @@ def variance(dim: int, table: dict[str, Any]) -> float:
 def judge(results: Results) -> Judgement:
     bound = results["certificate"]  # (dim, target, width)
     error, spread = results["test_error"], results["test_error_se"]  # and record
-    finite = bool(np.all(np.isfinite(error)) and np.all(bound > 0))
-    above = (error + ERRORS * spread - bound[..., None]) / bound[..., None]
+    if not (np.all(np.isfinite(error)) and np.all(bound > 0)):
+        return Judgement(
+            False, "a net diverged, or a certificate is 0: nothing is shown", {"certificates": bound.tolist()}
+        )
+    above = error + ERRORS * spread - bound[..., None]
     dims, tables = results["data.dim"].tolist(), [json.loads(text) for text in results["target"].tolist()]
     constant = np.array([[variance(dim, table) for table in tables] for dim in dims])
     left = error[..., -1].min(axis=2) / constant
-    lowest = float((error / bound[..., None]).min()) if finite else float("nan")
+    lowest = float((error / bound[..., None]).min())
     measured = (
         f"lowest test error {lowest:.2f} times the certificate over {bound.size} nets, d = {dims[0]} to {dims[-1]}; "
         f"the best nets leave {100 * left.min():.0f} to {100 * left.max():.0f} % of the variance"
-        if finite
-        else "a net diverged, or a certificate is 0: nothing is shown"
     )
-    numbers = {
-        "lowest_ratio": lowest,
-        "least_margin": float(above.min()) if finite else None,
-        "left_of_variance": left.tolist() if finite else None,
-    }
-    return Judgement(bool(finite and np.all(above >= 0) and np.all(left < LEARNED)), measured, numbers)
+    numbers = {"lowest_ratio": lowest, "least_margin": float(above.min()), "left_of_variance": left.tolist()}
+    return Judgement(bool(np.all(above >= 0) and np.all(left < LEARNED)), measured, numbers)
 
 
 def figure(results: Results, control: Results) -> Figure:
@@ -119,10 +116,11 @@ def figure(results: Results, control: Results) -> Figure:
             _compare(axis, results, (i, k), shade, table["kind"])
         axis.set_title(f"two layers, d = {dim}")
     _compare(axes[-1], control, (0, 0), colours(2)[0], "ball")
-    axes[-1].set(title=f"control: three layers, d = {control['data.dim'].tolist()[0]}", xlim=(3, 30))
+    axes[-1].set(title=f"control: three layers, d = {control['data.dim'].tolist()[0]}", xlim=(4, 20))
     low = min(float(source["certificate"].min()) for source in (results, control))
     for axis in axes:
         axis.set(xscale="log", yscale="log", xlabel="neurons of the first layer", ylim=(0.6 * low, 0.4))
+    tick_at(axes[-1], control["network.width"])
     axes[0].set_ylabel("E(f−g)²")
     axes[0].legend(frameon=False, fontsize=8)
     return fig

@@ -53,24 +53,31 @@ def panel(axis: Axes, picture: Any, angles: Any, extent: float, norm: LogNorm, t
     return image
 
 
+def pair(figure: Figure, row: Any, results: Results, where: Mapping[str, Any], name: str, decades: float = 4.0) -> None:
+    """The network and the target of one point at its last record, on one colour scale."""
+    pictures = results.select("fourier_net", where)[-1], results.select("fourier_target", where)
+    angles, extent = results.select("tube_angle", where)[-1], float(results["frequency_x"][-1])
+    top = float(max(picture.max() for picture in pictures))
+    norm = LogNorm(top * 10.0**-decades, top, clip=True)
+    for axis, picture, words, key in zip(row, pictures, (name, "target"), ("net", "target"), strict=True):
+        share = float(results.select(f"{key}_outside", where)[-1])
+        letter = {"net": "f", "target": "g"}[key]
+        title = rf"{words}: $|\widehat{{{letter}\varphi}}|$, {share:.2g} of its energy outside the tubes"
+        image = panel(axis, picture, angles, extent, norm, title)
+    figure.colorbar(image, ax=list(row), shrink=0.85)
+
+
+def rows(count: int) -> tuple[Figure, Any]:
+    figure = Figure(figsize=(9.0, 4.3 * count), layout="constrained")
+    return figure, figure.subplots(count, 2, squeeze=False)
+
+
 def draw(params: Params, results: Results) -> Figure:
-    without = ("seed", RECORD, "frequency_x", "frequency_y")
-    points = list(combinations(results, "fourier_net", without))[:MOST_ROWS]
-    figure = Figure(figsize=(9.0, 4.3 * len(points)), layout="constrained")
-    axes = figure.subplots(len(points), 2, squeeze=False)
-    extent = float(results["frequency_x"][-1])
+    points = list(combinations(results, "fourier_net", ("seed", RECORD, "frequency_x", "frequency_y")))[:MOST_ROWS]
+    figure, axes = rows(len(points))
     for row, at in zip(axes, points, strict=True):
-        where = at | ({"seed": results["seed"][0]} if "seed" in results.dims["fourier_net"] else {})
-        net, target = results.select("fourier_net", where)[-1], results.select("fourier_target", where)
-        angles = results.select("tube_angle", where)[-1]
-        shares = [float(results.select(f"{name}_outside", where)[-1]) for name in ("net", "target")]
-        top = float(max(net.max(), target.max()))
-        norm = LogNorm(top * 10.0**-params.decades, top, clip=True)
-        words = [label(at) or "network", "target"]
-        for axis, picture, name, letter, share in zip(row, (net, target), words, "fg", shares, strict=True):
-            title = rf"{name}: $|\widehat{{{letter}\varphi}}|$, {share:.2g} of its energy outside the tubes"
-            image = panel(axis, picture, angles, extent, norm, title)
-        figure.colorbar(image, ax=row.tolist(), shrink=0.85)
+        first = {"seed": results["seed"][0]} if "seed" in results.dims["fourier_net"] else {}
+        pair(figure, row, results, at | first, label(at) or "network", params.decades)
     if params.title:
         figure.suptitle(params.title, fontsize=11)
     return figure

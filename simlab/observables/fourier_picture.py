@@ -7,7 +7,8 @@ In natural coordinates y (x = scale·y), f(scale·y) φ(y) on `grid`² points, t
 = L/8, L the side of the box: φ falls only like r^{−3/2}, and an end without taper would be seen all over the picture.
 The transform is then blurred by 1/(2πσ); tubes are taken wider by four of that. What lies beyond the largest frequency
 of the grid comes back elsewhere (aliasing): a network is smooth and hardly has any, a target that jumps would. A radial
-one is therefore transformed in the radius, with J_0 and Gauss–Legendre panels between its breaks.
+one is therefore transformed in the radius, with J_0 and Gauss–Legendre panels between its breaks. Outside of the tubes
+counts what is within the picture, ‖ξ‖ ≤ `extent`·R_d, where only frequencies of twice that come back.
 
 Tubes are those of the first layer, also of a network that is no sum over them: a three-layer net leaves its tubes.
 """
@@ -100,9 +101,9 @@ def outputs(params: Params) -> dict[str, Output]:
         "fourier_net": Output("|(fφ)^|, root mean square over a pixel", (RECORD, *dims), coords=plane),
         "fourier_target": Output("|(gφ)^|, root mean square over a pixel", dims, coords=plane),
         "tube_angle": Output("direction of w_j, the axis of its tube", (RECORD, "tube"), unit="rad"),
-        "net_outside": Output("share of the energy of fφ outside the tubes", (RECORD,)),
-        "target_outside": Output("share of the energy of gφ outside the tubes", (RECORD,)),
-        "outside_energy": Output("energy of gφ outside the tubes: E(f − g)² of a sum over them is more", (RECORD,)),
+        "net_outside": Output("share of the energy of fφ outside the tubes, up to extent", (RECORD,)),
+        "target_outside": Output("share of the energy of gφ outside the tubes, up to extent", (RECORD,)),
+        "outside_energy": Output("energy of gφ outside the tubes: E(f − g)² is no less", (RECORD,)),
         "squared_error": Output("E(f − g)², both tapered", (RECORD,)),
     }
 
@@ -118,7 +119,7 @@ def measure(params: Params, view: View) -> dict[str, Any]:
     f = _on_grid(here, scale, view.predict) * window
     of_net = _energies(f, here)
     angles = _angles(view)
-    outside = _outside(here, angles)
+    outside = _outside(params, here, angles)
     return {
         "fourier_net": _picture(params, here, of_net),
         "fourier_target": _picture(params, here, of_target),
@@ -192,15 +193,16 @@ def _of_target(here: Box, scale: float, target: Any, window: Floats) -> tuple[Fl
     return found, float(weights @ values**2)
 
 
-def _outside(here: Box, angles: Floats) -> NDArray[np.bool_]:
-    """Frequencies in no tube, (N, N/2+1)."""
-    reach = Law.natural(2).ball_radius + BLURS * here.blur
+def _outside(params: Params, here: Box, angles: Floats) -> NDArray[np.bool_]:
+    """Frequencies of the picture in no tube, (N, N/2+1)."""
+    radius = Law.natural(2).ball_radius
+    reach = radius + BLURS * here.blur
     x = np.arange(here.points // 2 + 1) / here.side
     y = (np.fft.fftfreq(here.points) * here.points / here.side)[:, np.newaxis]
-    outside = np.ones((here.points, x.size), dtype=np.bool_)
+    outside = np.hypot(x, y) <= params.extent * radius
     for angle in angles:
         outside &= np.abs(math.cos(angle) * y - math.sin(angle) * x) > reach
-    return outside
+    return np.asarray(outside)
 
 
 def _picture(params: Params, here: Box, energies: Floats) -> Floats:

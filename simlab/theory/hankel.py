@@ -40,7 +40,8 @@ TO_SERIES = np.linalg.inv(legendre.legvander(U_NODES, U_NODES.size - 1))
 GRID, TERMS, SMALL, SMALL_TERMS = 2, 12, 4.0, 18
 BESSEL_ERROR = 2e-12
 """scipy's jv is right to 4e-13 s^{−1/2} up to order 500 (measured against Arb); one for each of two, rounded up."""
-MOST_LAST = 8000.0  # of S: the first ratios alone take 10⁹ Bessel functions there
+MOST_LAST, MOST_BREAKS = 8000.0, 4000
+"""S and the number of breaks: beyond them the first ratios alone take 10⁹ Bessel functions."""
 NEAREST = 1e-9  # the panel that touches u = 1: of a root's integral it leaves 1e-14
 
 
@@ -108,6 +109,8 @@ class Transform:
         self.target = target
         self.breaks = self.factor * np.array([0.0, *target.breaks])
         self.last = float(self.breaks[-1])
+        if len(target.breaks) > MOST_BREAKS:
+            raise BadInput(f"target: breaks {len(target.breaks)} times; at most {MOST_BREAKS} can be transformed")
         if self.last > MOST_LAST:
             most = MOST_LAST / self.factor
             raise BadInput(

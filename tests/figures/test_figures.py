@@ -23,6 +23,7 @@ from tests.conftest import small_tables
 def test_trajectories_of_any_sweep(tmp_path: Path, sweep: dict[str, Any]) -> None:
     spec = resolve(small_tables(**sweep))
     table = {"kind": "trajectories", "y": ["train_loss", "weight_movement"], "log_x": True, "title": "A title"}
+    table |= {"beside": ["test_loss", ""]} if sweep else {}
     chosen = figures.choose(table, merged_outputs(spec))
     results = Results(run_spec(spec, tmp_path / "run").results)
     path = figures.save(chosen, results, tmp_path / "figure.png")
@@ -54,6 +55,8 @@ def test_eigenvalues_of_any_sweep(tmp_path: Path, sweep: dict[str, Any]) -> None
     ("table", "says"),
     [
         ({"kind": "trajectories", "y": ["step_size"]}, "'step_size' is not a trajectory"),
+        ({"kind": "trajectories", "y": ["step"], "beside": ["alpha_limit"]}, "'alpha_limit' is not a trajectory"),
+        ({"kind": "trajectories", "y": ["step"], "beside": ["step", ""]}, r"beside = .* must have 1 names as y has"),
         ({"kind": "trajectories", "y": []}, r"figure\.y = \[\]"),
         ({"kind": "trajectories", "y": ["train_loss"], "x": "epoch"}, r"figure\.x = 'epoch'"),
         ({"y": ["train_loss"]}, r"figure\.kind: missing"),

@@ -133,5 +133,7 @@ def test_refused() -> None:
         Transform(lambda X: X[:, 0], Law.natural(3))  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="changes out to the radius 1e"):
         Transform(Radial(lambda r: (r < 1e9) * 1.0, (1e9,)), Law.natural(3))
+    with pytest.raises(BadInput, match="breaks 5000 times; at most 4000"):
+        Transform(Radial(lambda r: (r < 1.0) * 1.0, tuple(np.linspace(0.1, 1.0, 5000).tolist())), Law.natural(3))
     with pytest.raises(BadInput, match="not finite at the radius"):
         Transform(Radial(lambda r: np.where(r < 0.5, np.nan, 0.0), (1.0,)), Law.natural(3)).energy  # noqa: B018

@@ -1,0 +1,27 @@
+"""The test error and its standard error against NumPy's own, for predictions given."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.stats import sem
+
+from simlab.observables import test_error
+from simlab.observables._view import Setting
+
+
+def test_error_and_its_standard_error() -> None:
+    rng = np.random.default_rng(0)
+    f, y = rng.standard_normal((2, 500))
+    view = SimpleNamespace(X_test=np.zeros((500, 3)), y_test=y, predict=lambda X: f)
+    found = test_error.measure(test_error.Params(), view)  # type: ignore[arg-type]
+    assert found["test_error"] == pytest.approx(np.mean((f - y) ** 2), rel=1e-14)
+    assert found["test_error_se"] == pytest.approx(sem((f - y) ** 2), rel=1e-12)
+
+
+def test_one_test_input_has_no_standard_error() -> None:
+    setting = Setting(None, None, None, 10, 1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="test_samples of 2 or more"):
+        test_error.check(test_error.Params(), setting)
