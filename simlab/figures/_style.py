@@ -61,7 +61,7 @@ def point_label(dims: Iterable[str], values: Iterable[object]) -> str:
     for dim, value in zip(dims, values, strict=True):
         name = dim.rpartition(".")[2]
         if isinstance(value, str) and value.startswith("{"):
-            words.append(" ".join(str(item) for item in json.loads(value).values()))
+            words.append(" ".join(readable(str(v)) for v in json.loads(value).values() if not isinstance(v, bool)))
         else:
             words.append(str(value) if name == "kind" else f"{readable(name)} {value}")
     return ", ".join(words)

@@ -16,6 +16,7 @@ from pydantic import Field
 
 from simlab.core.errors import BadInput, nearest, one_of
 from simlab.core.params import Params as Base
+from simlab.figures._powers import legend_below
 from simlab.figures._style import colours, panels, point_label, readable
 from simlab.record.reader import Results
 from simlab.record.schema import RECORD, Output
@@ -72,12 +73,15 @@ def draw(params: Params, results: Results) -> Figure:
                 axis.plot(x, other, "--", color=shades[first], lw=1.1, alpha=0.8)
         if beside:
             axis.plot([], [], "k--", lw=1.1, label=readable(beside))
-            axis.legend(fontsize=8, frameon=False)
         if params.log_x:
             # Linear from 0 to the first record after it.
             axis.set_xscale("symlog", linthresh=first_x if np.isfinite(first_x) else 1)
         if params.log_y:
             axis.set_yscale("log")
+        if beside and params.log_y:
+            legend_below(axis, "")
+        elif beside:
+            axis.legend(fontsize=8, frameon=False)
         axis.set_xlabel(readable(params.x))
         axis.set_ylabel(readable(name))
     if dims and not dashed[0]:
