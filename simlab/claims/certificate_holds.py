@@ -125,7 +125,8 @@ def figure(results: Results, control: Results) -> Figure:
     low = min(float(source["certificate"].min()) for source in (results, control))
     for axis in axes:
         axis.set(xscale="log", yscale="log", xlabel="neurons of the first layer", ylim=(0.6 * low, 0.4))
-    tick_at(axes[-1], control["network.width"])
+    for axis, source in zip(axes, [results] * len(dims) + [control], strict=True):
+        tick_at(axis, source["network.width"])
     axes[0].set_ylabel("E(f−g)²")
     axes[0].legend(frameon=False, fontsize=8)
     return fig
