@@ -80,6 +80,12 @@ CONTROL = (
 Floats = NDArray[np.float64]
 
 
+def _ordered(results: Results, name: str) -> Floats:
+    """(dim, target, width) and what is left; a sweep may have its axes of tables last."""
+    order = ["data.dim", "target", "network.width"]
+    return np.moveaxis(results[name], [results.dims[name].index(key) for key in order], [0, 1, 2])
+
+
 def variance(dim: int, table: dict[str, Any]) -> float:
     """Var g(x): what the best constant leaves; exact but for 20 000 quantiles of the radius."""
     target = choose("targets", table, "target")
@@ -88,8 +94,7 @@ def variance(dim: int, table: dict[str, Any]) -> float:
 
 
 def judge(results: Results) -> Judgement:
-    bound = results["certificate"]  # (dim, target, width)
-    error, spread = results["test_error"], results["test_error_se"]  # and record
+    bound, error, spread = (_ordered(results, name) for name in ("certificate", "test_error", "test_error_se"))
     if not (np.all(np.isfinite(error)) and np.all(bound > 0)):
         return Judgement(
             False, "a net diverged, or a certificate is 0: nothing is shown", {"certificates": bound.tolist()}
@@ -120,15 +125,16 @@ def figure(results: Results, control: Results) -> Figure:
     low = min(float(source["certificate"].min()) for source in (results, control))
     for axis in axes:
         axis.set(xscale="log", yscale="log", xlabel="neurons of the first layer", ylim=(0.6 * low, 0.4))
-    tick_at(axes[-1], control["network.width"])
+    for axis, source in zip(axes, [results] * len(dims) + [control], strict=True):
+        tick_at(axis, source["network.width"])
     axes[0].set_ylabel("E(f−g)²")
     axes[0].legend(frameon=False, fontsize=8)
     return fig
 
 
 def _compare(axis: Any, results: Results, at: tuple[int, int], shade: Any, name: str) -> None:
-    widths, bound = results["network.width"], results["certificate"][at]
-    error, spread = results["test_error"][at][:, -1], results["test_error_se"][at][:, -1]
+    widths, bound = results["network.width"], _ordered(results, "certificate")[at]
+    error, spread = (_ordered(results, name)[at][:, -1] for name in ("test_error", "test_error_se"))
     axis.errorbar(
         widths, error, ERRORS * spread, fmt="o-", ms=4, capsize=2, lw=1, color=shade, label=f"{name}: trained"
     )

@@ -31,10 +31,10 @@ STATEMENT = (
 SOURCE = "Depth separation [S2] §5.2 (Ren, Zhou and Ge)"
 EXPECTED = (
     "root mean square of F/(alpha|x|) - 1 ~ m^(-1/2): exponents within 0.1 at the start and at the end; its size at "
-    "the start within 10 % of the predicted one, for random and for equal norms; alpha grows by a fifth or more"
+    "the start within 12 % of the predicted one, for random and for equal norms; alpha grows by a fifth or more"
 )
 RATE, TOLERANCE = -0.5, 0.1
-SIZE_TOLERANCE = 0.1
+SIZE_TOLERANCE = 0.12  # five root seeds of the quick size scatter by 0.04 to 0.05
 GROWN = 1.2
 
 _SPEC = """

@@ -91,6 +91,15 @@ def test_certificate_holds(made: Made, holds: bool) -> None:
     assert judgement.holds is holds, judgement.measured
 
 
+def test_the_order_of_the_axes_does_not_matter() -> None:
+    made = nets(0.06)
+    for name in ("certificate", "test_error", "test_error_se"):
+        made[name], dims = np.swapaxes(made[name], 1, 2), made.dims[name]
+        made.dims[name] = (dims[0], dims[2], dims[1], *dims[3:])
+    found, usual = certificate_holds.judge(made), certificate_holds.judge(nets(0.06))  # type: ignore[arg-type]
+    assert found == usual
+
+
 def test_the_best_constant_leaves_the_variance() -> None:
     assert certificate_holds.variance(5, {"kind": "ball", "radius": 1.0}) == pytest.approx(0.24, abs=1e-4)
 

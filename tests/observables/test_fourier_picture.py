@@ -68,7 +68,7 @@ def test_energy_of_the_target_is_its_second_moment() -> None:
 
 
 def test_a_two_layer_net_lies_in_its_tubes_and_a_three_layer_net_does_not() -> None:
-    target = drawn(shells, outer=1.5, count=6)
+    target = drawn(shells, outer=4.0, count=6)  # a ring at 2.8 R_d
     two, three = measured(TWO, target), measured(THREE, target)
     assert two["net_outside"] < 1e-6 < 1e-3 < three["net_outside"]
     assert two["target_outside"] > 0.05

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ def test_its_mean_over_random_neurons() -> None:
 
 
 def test_loss_split_is_exact_and_its_cross_term_is_noise_for_a_radial_target_alone() -> None:
-    """f̃ by a fine average over directions; the cross term within 4 standard errors, an axis' beyond 6."""
+    """f̃ as a mean of f itself over its directions; the cross term within 4 standard errors, an axis' beyond 6."""
     for radial in (True, False):
         at = view(net.Params(width=10, stretch=4.0, outer_width=6), radial=radial, tests=4000)
         found = loss_split.measure(loss_split.Params(), at)
@@ -119,15 +120,16 @@ def test_loss_split_is_exact_and_its_cross_term_is_noise_for_a_radial_target_alo
         z = abs(found["split_cross"]) / found["split_cross_error"]
         assert z < 4 if radial else z > 6
         assert found["split_spread"] > 100 * found["split_cross_error"] ** 2
-    units = np.random.default_rng(9).standard_normal((3000, d))
-    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    units = loss_split._directions(500, d)
+    F = net.first_layer(at.network, at.theta, units)  # type: ignore[arg-type]
+    assert abs(F.mean() - net.alpha(at.network, at.theta)) < 4 * F.std() / 500**0.5  # type: ignore[arg-type]
     r = np.linalg.norm(at.X_test[:200], axis=1)
     fine = np.array([np.mean(net.forward(at.network, at.theta, size * units)) for size in r])
-    few = view(net.Params(width=10, stretch=4.0, outer_width=6), X_test=at.X_test[:200], y_test=at.y_test[:200])
-    found = loss_split.measure(loss_split.Params(directions=3000), few)
+    few = replace(at, X_test=at.X_test[:200], y_test=at.y_test[:200], kept={})
+    found = loss_split.measure(loss_split.Params(directions=500), few)
     f = few.predict(few.X_test)
-    assert found["split_spread"] == pytest.approx(np.mean((fine - f) ** 2) / 2, rel=0.05)
-    assert found["split_radial"] == pytest.approx(np.mean((few.y_test - fine) ** 2) / 2, rel=0.05)
+    assert found["split_spread"] == pytest.approx(np.mean((fine - f) ** 2) / 2, rel=1e-10)
+    assert found["split_radial"] == pytest.approx(np.mean((few.y_test - fine) ** 2) / 2, rel=1e-10)
 
 
 def test_the_error_of_the_cross_term_is_its_spread() -> None:
