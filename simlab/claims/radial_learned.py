@@ -5,7 +5,7 @@ risk under this law) with biases and the same number of parameters, on the same 
 each at the best of the step sizes, which are in the time of particles for all. What the three-layer net pays beyond the
 α-flow is its discretisation error, which falls with the width (see discretisation_error).
 
-Measured on 2000 … 4000 samples, 200 steps: a factor of 9 to 16 between the best of either kind at d = 5, 10, 20; at
+Measured on 2000 … 4000 samples, 200 steps: a factor of 10 to 27 between the best of either at d = 5, 10, 20; at
 d = 10 and 20 the three-layer net ends below the certificate: no two-layer net of that width does as well, trained or
 not. Five times the steps bring the two-layer nets no further at d = 10 (2.4e-3 on 2000 samples).
 
