@@ -69,7 +69,6 @@ FULL = _SPEC.format(
 CONTROL = (
     'network={ kind = "mlp", depth = 3, activation = "gaussian", weight_std = 1.5, bias_std = 1.0 }',
     "experiment.samples=2048",
-    "experiment.test_samples=4096",
     "flow.step=0.7",
     "flow.steps=1000",
     "sweep.data.dim=[3]",
