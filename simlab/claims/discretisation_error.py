@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from simlab.claims._ledger import Judgement
+from simlab.figures._powers import legend_below
 from simlab.figures._style import colours, panels, tick_at
 from simlab.record.reader import Results
 
@@ -113,5 +114,5 @@ def figure(results: Results, control: Results) -> Figure:
     )
     if len(results["network.width"]) <= 4:
         tick_at(axes[2], results["network.width"])
-    axes[2].legend(frameon=False, fontsize=8)
+    legend_below(axes[2], "")
     return fig

@@ -69,8 +69,10 @@ class Law:
     def density(self, r: ArrayLike) -> Floats:
         s = self.wave * np.asarray(r, dtype=np.float64)
         # At 0 the density is that of the volume, r^{d−1} φ(0)².
-        safe = np.where(s > 0, s, 1.0)
-        return np.asarray(np.where(s > 0, self.dim * self.wave * _bessel.bessel(self.order, safe) ** 2 / safe, 0.0))
+        inside = (s > 0) & (s < np.inf)
+        safe = np.where(inside, s, 1.0)
+        found = np.where(inside, self.dim * self.wave * _bessel.bessel(self.order, safe) ** 2 / safe, 0.0)
+        return np.asarray(np.where(np.isnan(s), np.nan, found))
 
     def cdf(self, r: ArrayLike) -> Floats:
         return self._both(r)[0]
@@ -81,14 +83,19 @@ class Law:
 
     def _both(self, r: ArrayLike) -> tuple[Floats, Floats]:
         s = self.wave * np.asarray(r, dtype=np.float64)
-        flat = s.ravel()
+        known = np.isfinite(s)
+        flat = np.where(known, np.maximum(s, 0.0), 0.0).ravel()
         high = flat >= _bessel.tail(self.order).start
         mass, rest = np.empty(flat.size), np.empty(flat.size)
         mass[~high] = _bessel.lower(self.order, flat[~high])
         rest[high] = _bessel.upper(self.order, flat[high])[0]
         rest[~high] = 1.0 - mass[~high]
         mass[high] = 1.0 - rest[high]
-        return mass.reshape(s.shape), rest.reshape(s.shape)
+        beyond = np.where(np.isnan(s), s, np.where(s > 0, 1.0, 0.0))  # of radii that are no numbers
+        return (
+            np.asarray(np.where(known, mass.reshape(s.shape), beyond)),
+            np.asarray(np.where(known, rest.reshape(s.shape), 1.0 - beyond)),
+        )
 
     def quantile(self, u: ArrayLike) -> Floats:
         """r with P(‖x‖ < r) = u, 0 ≤ u < 1."""

@@ -11,11 +11,11 @@ quadratic ones that of ‖x‖²/d over each group, so that means over x vary le
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator
+from pydantic import Field, PlainValidator, field_validator
 
 from simlab.core.params import Params as Base
 from simlab.data._ball_law import LARGEST, Law
@@ -25,9 +25,19 @@ HEAVY_TAIL = True
 """E‖x‖ = ∞: a function that grows linearly has infinite risk"""
 
 
+def _probability(mass: Any) -> Any:
+    if mass == "natural":
+        return mass
+    if isinstance(mass, int | float) and not isinstance(mass, bool) and 0.0 < mass < 1.0:
+        return float(mass)
+    raise ValueError('must lie between 0 and 1, both excluded, or be "natural"')
+
+
 class Params(Base):
     dim: int = Field(description=f"dimension d, 2 to {LARGEST}")
-    mass: float | str = Field(0.4, description='P(‖x‖ < 1), or "natural": not rescaled')
+    mass: Annotated[float | Literal["natural"], PlainValidator(_probability)] = Field(
+        0.4, description='P(‖x‖ < 1), or "natural": not rescaled'
+    )
     radii: Literal["random", "stratified"] = Field("random", description="independent, or on the quantiles (i+½)/n")
     directions: Literal["random", "frames"] = Field("random", description="independent, or 2d at a time orthogonal")
 
@@ -39,13 +49,6 @@ class Params(Base):
         if not 2 <= dim <= LARGEST:
             raise ValueError(f"must be from 2 to {LARGEST}")
         return dim
-
-    @field_validator("mass")
-    @classmethod
-    def _a_probability(cls, mass: float | str) -> float | str:
-        if mass != "natural" and (isinstance(mass, str) or not 0.0 < mass < 1.0):
-            raise ValueError('must lie between 0 and 1, both excluded, or be "natural"')
-        return mass
 
 
 EXAMPLES = (

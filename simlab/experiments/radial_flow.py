@@ -8,9 +8,9 @@ Everything that `gradient_flow` does and records, on ``ball_fourier``; and
 - for a net with a width the ``certificate`` of two-layer nets of as many neurons in the first layer: their E(f − g)² is
   at least that, whatever the weights (twice a loss); a deeper net may be below it.
 
-Where the target is not radial these are NaN, and so is the α-flow from where it ends (`theory.alpha_flow`). Its time is
-that of particles, v̇ = −m₁ ∂R/∂v: a step of η m₁ (``step_unit = "particle"``), or the time 1 of an ode with
-``unit = "particle"``, is the time η, or 1.
+Where the target is not radial, or its breaks are too many or too far out, these are NaN; so is the α-flow from where it
+ends or takes more than `MOST` evaluations to the next record. Its time is that of particles, v̇ = −m₁ ∂R/∂v: a step of
+η m₁ (``step_unit = "particle"``), or the time 1 of an ode with ``unit = "particle"``, is the time η, or 1.
 
 The α-flow goes from one recorded time to the next, so that what it gives depends on the times recorded, by about its
 tolerance, and on nothing else. State: ``{limit,matched}_{time,alpha,w,b}``, where it stands.
@@ -21,6 +21,7 @@ are refused; training that makes an outer weight positive ends at the record tha
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,7 @@ from simlab.theory.certificate import certificate
 
 STARTS = ("limit", "matched")
 NOT_DESCENT = ("langevin", "momentum")
+MOST = 20_000  # a few seconds
 
 
 class Params(gradient_flow.Params):
@@ -95,7 +97,7 @@ def outputs(params: Params) -> dict[str, Output]:
             found[f"alpha_{start}"] = Output(f"α of the α-flow started from that of {words}", (RECORD,))
             found[f"loss_{start}"] = Output(f"population loss of the α-flow started from α of {words}", (RECORD,))
     if hasattr(params.network, "width"):
-        found["certificate"] = Output("least E(f − g)² of any two-layer net of this width; NaN: g is not radial")
+        found["certificate"] = Output("least E(f − g)² of any two-layer net of this width; NaN: there is none")
     return found
 
 
@@ -104,7 +106,8 @@ def prepare(params: Params, streams: Streams) -> Work:
     bound, network = float("nan"), params.network
     if hasattr(network, "width") and isinstance(followed.target, Radial):
         width: int = getattr(network, "bottleneck", None) or network.width
-        bound = certificate(followed.target, module_of(params.data).law(params.data), width).bound
+        with contextlib.suppress(BadInput):  # shells without number, a ball that is nearly everything
+            bound = certificate(followed.target, module_of(params.data).law(params.data), width).bound
     return Work(followed, bound)
 
 
@@ -147,7 +150,7 @@ def _go_on(params: Params, work: Work, state: State, name: str, time: float) -> 
         if np.isnan(a):
             return a, a
         law = module_of(params.data).law(params.data)
-        course = alpha_flow.solve(law, target, a, w, b, times, trained=network.trained)
+        course = alpha_flow.solve(law, target, a, w, b, times, trained=network.trained, most=MOST)
     except BadInput:  # it has ended on the way
         state[f"{name}_alpha"] = float("nan")
         return float("nan"), float("nan")

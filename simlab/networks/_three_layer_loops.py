@@ -81,6 +81,8 @@ def _bins(theta: Floats, m1: int, d: int, m2: int, inverse: float) -> tuple[Floa
         for bin_ in range(active[0, k], active[1, k]):
             lines[0, bin_] += w[k]
             lines[1, bin_] += b[k]
+    if np.isnan(np.sum(outer)):  # comparisons would call such a neuron dead
+        lines[:] = np.nan
     return outer, kinks, lines, active
 
 

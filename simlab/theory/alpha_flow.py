@@ -20,6 +20,7 @@ that comes to w = 0 in finite time (a target that does not vanish far out pulls 
 from __future__ import annotations
 
 import functools
+import itertools
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -35,7 +36,7 @@ from simlab.theory._radial_moments import Moments
 
 Floats = NDArray[np.float64]
 Trained = Literal["both", "first", "second"]
-FARTHEST = 1e12  # radii of trial steps that go too far; accepted ones are refused
+FARTHEST = 1e12  # radii are cut there: of trial steps that go too far, and of a neuron with w = −1e-12 b/α or nearer
 
 
 @dataclass(frozen=True)
@@ -102,14 +103,23 @@ def solve(
     trained: Trained = "both",
     rtol: float = 1e-8,
     atol: float = 1e-10,
+    most: int = 100_000,
 ) -> Course:
-    """The flow from (alpha0, w, b) at time 0, at the given times ≥ 0."""
+    """The flow from (alpha0, w, b) at time 0, at the given times ≥ 0, by at most so many evaluations of its velocity.
+
+    Far beyond the time in which it learns (10⁴ and more) the flow is stiff, and an explicit solver takes steps without
+    end.
+    """
     at, w0, b0 = _checked(alpha0, w, b, times)
     m = w0.size
     rates = _rates(law, target)
     first, second = trained in ("both", "first"), trained in ("both", "second")
 
+    made = itertools.count(1)
+
     def rate(t: float, state: Floats) -> Floats:
+        if next(made) > most:
+            raise BadInput(f"times: the flow takes more than {most} evaluations to {instants[-1]:.6g}; end before")
         grows, w_dot, b_dot = rates.velocity(float(np.exp(state[0])), state[1 : m + 1], state[m + 1 :])
         return np.concatenate([[first * grows], second * w_dot, second * b_dot])
 

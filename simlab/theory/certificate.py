@@ -14,8 +14,9 @@ Never optimistic: errors of E(g−c)², of the amplitudes (panels of two lengths
 rounding) and of the shares are bounded, multiplied by a safety factor and taken off (`error`); a bound is never below
 0. Errors δA of the amplitudes act through |∫e − ∫ẽ| ≤ 2 √(∫e ∫d u δA²) + ∫d u δA².
 
-The inverse, `least_width`: the least m whose certificate does not exclude an error ε. As gφ is not supported in any
-union of tubes (g − c has a bounded support, so its transform is entire), no finite width has ε = 0.
+The inverse, `least_width`: the m at which the certificate comes to ε. (Where P doubles with m the bound steps up by a
+part of the slack, so that a somewhat narrower net may already be allowed; never the other way round.) As gφ is not
+supported in any union of tubes (g − c has a bounded support, so its transform is entire), no finite width has ε = 0.
 """
 
 from __future__ import annotations

@@ -38,8 +38,11 @@ U_NODES, U_WEIGHTS = legendre.leggauss(32)
 TO_SERIES = np.linalg.inv(legendre.legvander(U_NODES, U_NODES.size - 1))
 """values at the nodes → coefficients of the Legendre series"""
 GRID, TERMS, SMALL, SMALL_TERMS = 2, 12, 4.0, 18
-BESSEL_ERROR = 2e-12
-"""scipy's jv is right to 4e-13 s^{−1/2} up to order 500 (measured against Arb); one for each of two, rounded up."""
+BESSEL_ERROR = 1e-11
+"""scipy's jv was found right to 5e-12 s^{−1/2} up to order 500 (against Arb); one for each of two."""
+FINEST, SMOOTH = 64, 1e-10
+"""A profile is resolved when panels of two lengths agree on E(g − c) and E(g − c)² to 1e-10, these being at most 64
+times as short as Bessel functions ask."""
 MOST_LAST, MOST_BREAKS = 8000.0, 4000
 """S and the number of breaks: beyond them the first ratios alone take 10⁹ Bessel functions."""
 NEAREST = 1e-9  # the panel that touches u = 1: of a root's integral it leaves 1e-14
@@ -48,7 +51,7 @@ NEAREST = 1e-9  # the panel that touches u = 1: of a root's integral it leaves 1
 @jit(fastmath={"contract"})
 def _amplitudes(ratio: Floats, s: Floats, h: Floats, order: float, table: Floats) -> Floats:
     """Σ_j h_j J_order(u_i s_j) : (n,)"""
-    front = math.exp(-math.lgamma(order + 1.0) - order * math.log(2.0))
+    front = -math.lgamma(order + 1.0) - order * math.log(2.0)  # a logarithm: z^order overflows from d = 1027 on
     found = np.empty(ratio.size)
     for i in range(ratio.size):
         total = 0.0
@@ -68,7 +71,7 @@ def _amplitudes(ratio: Floats, s: Floats, h: Floats, order: float, table: Floats
                 for n in range(1, SMALL_TERMS):
                     term *= q / (n * (order + n))
                     value += term
-                value *= front * z**order
+                value *= math.exp(front + order * math.log(z))
             total += h[j] * value
         found[i] = total
     return found
@@ -116,14 +119,17 @@ class Transform:
             raise BadInput(
                 f"target: changes out to the radius {target.breaks[-1]:g}; at most {most:g} can be transformed"
             )
+        self.finer = 1.0
+        self._resolve()
 
     def _nodes(self, ratio: float, finer: float = 1.0) -> tuple[Floats, Floats, Floats]:
         """s, the weights, and (g − c) there, on panels for J_ν(s) J_{ν−1}(us), u ≤ ratio."""
-        longest = S_PHASE / (1.0 + ratio) / finer
+        longest = S_PHASE / (1.0 + ratio)
         pieces = []
         for a, b in zip(self.breaks, self.breaks[1:], strict=False):
-            # At least two: smooth is not polynomial.
-            pieces.append(np.linspace(a, b, 2 + math.ceil((b - a) / longest))[:-1])
+            # At least two, times `finer` also where these are short: else two lengths would be one.
+            count = math.ceil(finer * self.finer * max(2.0, (b - a) / longest))
+            pieces.append(np.linspace(a, b, count + 1)[:-1])
         edges = np.append(np.concatenate(pieces), self.last)
         half = np.diff(edges)[:, None] / 2
         s = (edges[:-1, None] + half * (1 + NODES)).ravel()
@@ -135,11 +141,28 @@ class Transform:
     @cached_property
     def energy(self) -> tuple[float, float]:
         """E(g − c)², the density of s being d J_ν²/s, and a bound of its error."""
-        found = []
-        for finer in (1.0, 2.0):
-            s, weights, g = self._nodes(1.0, finer)
-            found.append(self.dim * math.fsum(weights * (g * jv(self.order, s)) ** 2 / s))
-        return found[1], abs(found[0] - found[1]) + BESSEL_ERROR * found[1]
+        found = self._moments(2.0)[1]
+        return found, abs(found - self._moments(1.0)[1]) + BESSEL_ERROR * found
+
+    def _moments(self, finer: float) -> tuple[float, float]:
+        """E(g − c), which tells the sign that the square does not, and E(g − c)²."""
+        s, weights, g = self._nodes(1.0, finer)
+        density = self.dim * weights * jv(self.order, s) ** 2 / s
+        with np.errstate(over="ignore"):
+            found = math.fsum(density * g), math.fsum(density * g * g)
+        if not math.isfinite(found[1]):
+            raise BadInput("target: E g² is not finite in float64; scale it down")
+        return found
+
+    def _resolve(self) -> None:
+        """Shorter panels than the Bessel functions need, where the profile needs them. A spike that lies between all
+        nodes cannot be seen: breaks belong where a profile changes at once."""
+        while self.finer <= FINEST:
+            (mean, square), others = self._moments(1.5), self._moments(1.0)
+            if abs(square - others[1]) <= SMOOTH * square and abs(mean - others[0]) <= SMOOTH * math.sqrt(square):
+                return
+            self.finer *= 2.0
+        raise BadInput("target: its profile is not smooth between its breaks, or changes too fast; list more breaks")
 
     def amplitude(self, ratio: ArrayLike, finer: float = 1.0) -> Floats:
         """A(u)."""

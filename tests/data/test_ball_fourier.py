@@ -194,3 +194,11 @@ def test_what_is_refused(fields: dict[str, Any], says: str) -> None:
         Law(1)
     with pytest.raises(BadInput, match="u must lie in"):
         Law(3).quantile([0.5, 1.0])
+
+
+def test_radii_that_are_no_numbers_and_negative_ones() -> None:
+    law = Law.natural(5)
+    r = np.array([-1.0, 0.0, np.inf, np.nan])
+    assert np.array_equal(law.cdf(r), [0.0, 0.0, 1.0, np.nan], equal_nan=True)
+    assert np.array_equal(law.sf(r), [1.0, 1.0, 0.0, np.nan], equal_nan=True)
+    assert np.array_equal(law.density(r), [0.0, 0.0, 0.0, np.nan], equal_nan=True)

@@ -97,3 +97,12 @@ def test_a_stretched_law_has_the_mean_that_it_tells() -> None:
     params = kind.Params(width=100_000, stretch=3.0)
     theta = kind.initialise(params, 4, np.random.default_rng(2))
     assert kind.alpha(params, theta) == pytest.approx(kind.mean_alpha(params, 4), rel=0.02)
+
+
+def test_a_weight_that_is_no_number_makes_the_loss_none() -> None:
+    params, theta, X, y = made()
+    for at in (-1, -params.outer_width - 1, 0):
+        broken = theta.copy()
+        broken[at] = np.nan
+        loss, _ = Bound(params, X.shape[1]).gradient(broken, X, y)
+        assert np.isnan(loss)

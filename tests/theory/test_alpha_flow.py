@@ -162,3 +162,12 @@ def test_what_has_no_course_is_refused(changed: dict[str, object], says: str) ->
     given = {"target": RELU, "alpha0": 0.3, "w": [-1.0, -0.5], "b": [1.0, 0.4], "times": [0.0, 1.0]} | changed
     with pytest.raises(BadInput, match=says):
         alpha_flow.solve(Law.of_mass(3, 0.4), **given)  # type: ignore[arg-type]
+
+
+def test_what_would_take_for_ever_or_cannot_be_resolved_is_refused() -> None:
+    law, relu = Law.of_mass(3, 0.4), Radial(lambda r: np.maximum(1.0 - r, 0.0), (1.0,))
+    with pytest.raises(BadInput, match="more than 50 evaluations"):
+        alpha_flow.solve(law, relu, 0.3, [-1.0, -0.5], [1.0, 0.7], [0.0, 100.0], most=50)
+    jump = Radial(lambda r: np.where(r < 0.3217, 1.0, np.where(r < 1.0, -1.0, 0.0)), (1.0,))
+    with pytest.raises(BadInput, match="not smooth between its breaks"):
+        alpha_flow.solve(law, jump, 0.3, [-1.0], [1.0], [0.0, 1.0])

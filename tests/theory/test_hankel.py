@@ -105,7 +105,7 @@ def test_parseval(dim: int, target: Radial, last: float, left: float) -> None:
     pieces = itertools.pairwise([0.0, *target.breaks])
     by_density = sum(quad(mass, a, b, limit=200, epsabs=1e-13)[0] for a, b in pieces)
     assert energy == pytest.approx(by_density, abs=1e-10)
-    assert error < 1e-11
+    assert error < 1.1e-11 * energy + 1e-12
     within = segments(t, last)
     assert -1e-11 < (energy - within) / energy < left
 
@@ -137,3 +137,32 @@ def test_refused() -> None:
         Transform(Radial(lambda r: (r < 1.0) * 1.0, tuple(np.linspace(0.1, 1.0, 5000).tolist())), Law.natural(3))
     with pytest.raises(BadInput, match="not finite at the radius"):
         Transform(Radial(lambda r: np.where(r < 0.5, np.nan, 0.0), (1.0,)), Law.natural(3)).energy  # noqa: B018
+
+
+@pytest.mark.parametrize(("dim", "speed"), [(3, 112.5), (4, 112.5), (3, 71.8), (5, 40.0)])
+def test_a_profile_that_changes_faster_than_the_bessel_functions(dim: int, speed: float) -> None:
+    """Panels follow the profile: E g² against a dense midpoint sum, where two panels a break saw 40 % too much."""
+    law = Law.natural(dim)
+    last = law.median
+    t = Transform(Radial(lambda r: np.cos(speed * r) * (r < last), (last,)), law)
+    r = (np.arange(200_000) + 0.5) * last / 200_000
+    exact = float(np.sum(np.cos(speed * r) ** 2 * law.density(r))) * last / 200_000
+    assert t.energy[0] == pytest.approx(exact, rel=1e-7)
+    assert t.energy[1] < 1e-8
+
+
+def test_a_profile_that_jumps_off_its_breaks_is_refused() -> None:
+    law = Law.natural(3)
+    with pytest.raises(BadInput, match="not smooth between its breaks"):
+        Transform(Radial(lambda r: np.where(r < 0.1234, 1.0, np.where(r < 0.5, -1.0, 0.0)), (0.5,)), law)
+    with pytest.raises(BadInput, match="not finite"):
+        Transform(Radial(lambda r: 1e200 * (r < 0.5), (0.5,)), law)
+
+
+def test_beyond_the_range_of_powers() -> None:
+    """z^order overflows from d = 1027 on; amplitudes there against scipy's Bessel function of the same order."""
+    t = Transform(Radial(lambda r: (r < 1.0).astype(float), (1.0,)), Law.of_mass(1100, 0.5))
+    s, weights, g = t._nodes(2.0, 2.0)
+    for ratio in (0.9, 1.3):
+        direct = float(np.sum(weights * g * jv(t.order, s) * jv(t.order - 1, ratio * s)))
+        assert float(t.amplitude(ratio)) == pytest.approx(direct, abs=1e-11)
