@@ -68,7 +68,7 @@ def test_scaling_of_a_sweep_of_whole_tables(tmp_path: Path) -> None:
     assert len(figure.axes) == 2
     texts = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
     power = fit_power([8, 16, 32], results["rms_error"][:, 1])
-    assert texts == [texts[0], f"fourier_features cauchy: {power}", "exponent -0.5"]
+    assert texts == [texts[0], f"fourier features cauchy: {power}", "exponent -0.5"]
     assert figures.save(chosen, results, tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
     elsewhere = figures.choose({**table, "x": "network.depth"}, merged_outputs(spec))
     with pytest.raises(BadInput, match=r"figure\.x = 'network.depth': no axis of this sweep"):
