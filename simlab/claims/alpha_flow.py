@@ -70,7 +70,7 @@ atol = {atol}
 "network.width" = {widths}
 seeds = {seeds}
 """
-QUICK = _SPEC.format(samples=600, records=4, rtol=1e-4, atol=1e-6, widths=[25, 75, 225, 675], seeds=28)
+QUICK = _SPEC.format(samples=600, records=3, rtol=1e-4, atol=1e-6, widths=[25, 75, 225, 675], seeds=20)
 FULL = _SPEC.format(samples=8192, records=11, rtol=1e-5, atol=1e-7, widths=[100, 400, 1600, 6400], seeds=24)
 CONTROL = ("network.stretch=3.0", "sweep.seeds=4")
 

@@ -91,12 +91,12 @@ class Nets(dict[str, Any]):
 @pytest.mark.parametrize(
     ("three", "two", "limit", "holds"),
     [
-        (3e-4, 3e-3, 1e-5, True),
-        (3e-4, 1e-3, 1e-5, False),  # two layers are not far above
+        (1e-4, 3e-3, 1e-5, True),
+        (1e-4, 7e-4, 1e-5, False),  # two layers are not far above
         (1e-3, 1e-2, 1e-5, False),  # three layers are not near their limit: ½Var = 0.00616
         (3e-4, 3e-3, np.nan, False),  # there is none
         (np.nan, 3e-3, 1e-5, False),
-        (3e-4, np.nan, 1e-5, True),  # of tanh; erf is at 0.5
+        (1e-4, np.nan, 1e-5, True),  # of tanh; erf is at 0.5
     ],
 )
 def test_radial_learned(three: float, two: float, limit: float, holds: bool) -> None:
