@@ -116,9 +116,7 @@ def figure(results: Results, control: Results) -> Figure:
     width_lines(axes[2], control)
     axes[2].set_title("control: ReLU(1−‖x‖) for the shells")
     for axis in axes:
-        low, high = axis.get_ylim()
-        axis.set_ylim(low - 0.05 * (high - low), high)  # points at 0, one neuron, whole
         axis.legend(frameon=False, fontsize=8, title="error", title_fontsize=8)
     for axis in axes[1:]:
-        axis.set_ylim(0, max(3.0, axis.get_ylim()[1]))
+        axis.set_ylim(-0.15, max(3.0, axis.get_ylim()[1]))  # points at 0, one neuron, whole
     return fig

@@ -51,9 +51,9 @@ def scratch_size(n: int, m: int, d: int) -> int:
 
 
 @jit
-def _bins(theta: Floats, m1: int, d: int, m2: int, inverse: float) -> tuple[Floats, Floats, Floats, Integers]:
-    """w, b : (2, m₂); the kinks, sorted; slope and offset in each of their bins : (2, bins), those of h times m₂;
-    first bin and end of bins where each neuron is active : (2, m₂)."""
+def _bins(theta: Floats, m1: int, d: int, m2: int, inverse: float) -> tuple[Floats, Floats, Integers]:
+    """The kinks, sorted; slope and offset in each of their bins : (2, bins), those of h times m₂; first bin and end of
+    bins where each neuron is active : (2, m₂)."""
     outer = np.empty((2, m2))
     for k in range(m2):
         outer[0, k] = np.float64(theta[m1 * d + k]) * inverse
@@ -83,7 +83,7 @@ def _bins(theta: Floats, m1: int, d: int, m2: int, inverse: float) -> tuple[Floa
             lines[1, bin_] += b[k]
     if np.isnan(np.sum(outer)):  # comparisons would call such a neuron dead
         lines[:] = np.nan
-    return outer, kinks, lines, active
+    return kinks, lines, active
 
 
 @jit
@@ -210,7 +210,7 @@ def _all(
     m1, d, m2, trained, _ = sizes
     n = X.shape[0]
     blocks = _blocks(n)
-    _, kinks, lines, active = _bins(theta, m1, d, m2, inverse)
+    kinks, lines, active = _bins(theta, m1, d, m2, inverse)
     sums = np.empty((blocks, 2, kinks.size + 1))
     V = theta[: m1 * d].reshape(m1, d)
     _sizes_of_neurons(V, scratch[:m1])
@@ -284,7 +284,7 @@ def _pushed(theta: Floats, v: Floats, X: Floats, sizes: Integers, inverse: float
     m1, d, m2, trained, _ = sizes
     n = X.shape[0]
     V = theta[: m1 * d].reshape(m1, d)
-    _, kinks, lines, active = _bins(theta, m1, d, m2, inverse)
+    kinks, lines, active = _bins(theta, m1, d, m2, inverse)
     moved = np.zeros((2, kinks.size + 1))  # of slope and offset in each bin
     radial = np.zeros(m1, theta.dtype)  # v̄_j·dv_j/m₁
     weights = scratch[:m1]

@@ -106,11 +106,11 @@ def test_medians_and_masses_of_the_source() -> None:
         assert float(law.cdf(1.0)) == pytest.approx(mass, rel=0.1 if dim == 100 else 2e-2)
 
 
-@pytest.mark.parametrize("dim", [2, 1000, 5000])
-@pytest.mark.parametrize("mass", [1e-300, 0.4, 1 - 1e-15])
+@pytest.mark.parametrize(
+    ("dim", "mass"),
+    [(2, 1e-300), (2, 0.4), (2, 1 - 1e-15), (1000, 1e-300), (1000, 0.4), (1000, 1 - 1e-15), (5000, 0.4)],
+)
 def test_the_unit_ball_has_the_mass_asked_for(dim: int, mass: float) -> None:
-    if dim == 5000 and mass != 0.4:
-        pytest.skip("the tables are the same")
     law = Law.of_mass(dim, mass)
     assert float(law.cdf(1.0)) == pytest.approx(mass, rel=1e-11)
     assert float(law.sf(1.0)) == pytest.approx(1 - mass, rel=1e-11)
