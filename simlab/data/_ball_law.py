@@ -116,7 +116,3 @@ class Law:
         """φ at the natural radius r/scale: Γ(ν+1) (2/s)^ν J_ν(s), 1 at the centre."""
         s = self.wave * np.asarray(r, dtype=np.float64)
         return _bessel.hat(self.order, s)
-
-    def zeros(self, upto: float) -> Floats:
-        """The radii in (0, upto] at which φ = 0, increasing."""
-        return _ball_sampler.zeros(self.order, self.wave * upto) / self.wave

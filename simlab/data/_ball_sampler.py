@@ -215,24 +215,3 @@ def quantile(order: float, u: Floats) -> Floats:
 def at_panels(coefficients: Floats, x: Floats) -> Floats:
     i = np.minimum(x.astype(np.int64), len(coefficients) - 1)
     return np.asarray(np.polynomial.polynomial.polyval(2.0 * (x - i) - 1.0, coefficients[i].T, tensor=False))
-
-
-def zeros(order: float, end: float) -> Floats:
-    """The zeros of J_ν in (0, end], increasing: ψ = (k−½)π, by Newton; ψ_s = 1/W = sin θ/N."""
-    grid = np.linspace(1.0, 0.0, 4097)[:-1] * 0.5 * math.pi
-
-    def turns(s: Floats) -> tuple[Floats, Floats]:
-        complement = np.arcsin(np.minimum(order / s, 1.0))
-        modulus, delta = modulus_phase(order, complement)
-        root = np.sqrt((s - order) * (s + order))
-        return root - order * (0.5 * math.pi - complement) - 0.25 * math.pi + delta, root / (s * modulus)
-
-    if end <= order:
-        return np.empty(0)
-    last = turns(np.array([end]))[0][0] / math.pi + 0.5
-    target = (np.arange(1, math.floor(last + 1e-9) + 1) - 0.5) * math.pi
-    s = np.interp(target, turns(order / np.sin(grid[1:]))[0], order / np.sin(grid[1:]))
-    for _ in range(6):
-        found, slope = turns(s)
-        s = np.maximum(s - (found - target) / slope, order * (1.0 + 1e-9))
-    return s[s <= end]

@@ -81,11 +81,6 @@ def test_density_phi_and_zeros(dim: int) -> None:
     assert law.phi(0.0) == 1.0
     assert law.density(0.0) == 0.0
     assert abs(float(law.phi(small)) - (1 - (law.wave * small) ** 2 / (2 * dim + 4))) < 1e-9
-    zeros = law.zeros(float(law.quantile(0.7 if dim == 1000 else 0.95)))  # beyond, φ itself underflows
-    middle = 0.5 * (zeros[1:] + zeros[:-1])
-    signs = np.sign(law.phi(np.array([0.5 * zeros[0], *middle])))
-    assert (signs == np.where(np.arange(len(signs)) % 2, -1, 1)).all()
-    assert np.abs(law.density(zeros)).max() < 1e-16 * law.wave * dim
 
 
 @pytest.mark.parametrize("dim", [2, 3, 10, 50, 1000])
