@@ -40,6 +40,7 @@ observables = ["test_error"]
 [experiment]
 kind = "radial_flow"
 seed = 6
+dtype = "{dtype}"
 samples = {samples}
 test_samples = {tests}
 records = 5
@@ -59,9 +60,11 @@ steps = {steps}
 target = [{targets}]
 "network.width" = {widths}
 """
-QUICK = _SPEC.format(samples=2048, tests=4096, steps=200, mass=MASS, dims=[2, 3, 5], targets=BALL, widths=[4, 16, 64])
+QUICK = _SPEC.format(
+    dtype="float64", samples=2048, tests=4096, steps=200, mass=MASS, dims=[2, 3, 5], targets=BALL, widths=[4, 16, 64]
+)
 FULL = _SPEC.format(
-    samples=8192, tests=32768, steps=1000, mass=MASS, dims=[2, 3, 5, 7, 10], targets=f"{BALL}, {SHELLS}",
+    dtype="float32", samples=8192, tests=32768, steps=400, mass=MASS, dims=[2, 3, 5, 7, 10], targets=f"{BALL}, {SHELLS}",
     widths=[16, 256, 4096],
 )  # fmt: skip
 CONTROL = (
