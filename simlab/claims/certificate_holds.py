@@ -64,8 +64,8 @@ QUICK = _SPEC.format(
     dtype="float64", samples=2048, tests=4096, steps=200, mass=MASS, dims=[2, 3, 5], targets=BALL, widths=[4, 16, 64]
 )
 FULL = _SPEC.format(
-    dtype="float32", samples=8192, tests=32768, steps=400, mass=MASS, dims=[2, 3, 5, 7, 10], targets=f"{BALL}, {SHELLS}",
-    widths=[16, 256, 4096],
+    dtype="float32", samples=8192, tests=32768, steps=400, mass=MASS, dims=[2, 3, 5, 7, 10],
+    targets=f"{BALL}, {SHELLS}", widths=[16, 256, 4096],
 )  # fmt: skip
 CONTROL = (
     'network={ kind = "mlp", depth = 3, activation = "gaussian", weight_std = 1.5, bias_std = 1.0 }',
