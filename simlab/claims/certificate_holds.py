@@ -1,10 +1,11 @@
 """No trained two-layer net goes below the certificate of its width. [S2] §5.1, MATH §8.
 
-Nets of Gaussian neurons with biases (bounded, as the law's tail asks), trained on the ball's indicator and, in full, on
-a ball inside a shell of the other sign, from two dimensions to ten: E(f−g)² on held-out inputs is compared with the
-certificate of the width at every record, less three standard errors. It counts as evidence only where the nets have
-learned: in every dimension the best must leave less than half of what the best constant leaves. The control has a
-second hidden layer over as many neurons in the first, of which the certificate says nothing, and goes below it.
+Nets of Gaussian neurons with biases (bounded, as the law's tail asks), trained on the ball's indicator, in full from two
+dimensions to ten and to 4096 neurons: E(f−g)² on held-out inputs is compared with the certificate of the width at every
+record, less three standard errors. It counts as evidence only where the nets have learned: in every dimension the best
+must leave less than half of what the best constant leaves. (A ball inside a shell of the other sign is beyond them at
+d = 10: half of its variance is left at 256 to 4096 neurons, 2.4 times the certificate or more.) The control has a second
+hidden layer over as many neurons in the first, of which the certificate says nothing, and goes below it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,6 @@ LEARNED = 0.5
 MASS = 0.4
 RADII = 20_000
 BALL = '{ kind = "ball", radius = 1.0 }'
-SHELLS = '{ kind = "shells", outer = 1.5, count = 2, signs = [1, -1] }'
 
 _SPEC = """
 observables = ["test_error"]
@@ -65,7 +65,7 @@ QUICK = _SPEC.format(
 )
 FULL = _SPEC.format(
     dtype="float32", samples=8192, tests=32768, steps=400, mass=MASS, dims=[2, 3, 5, 7, 10],
-    targets=f"{BALL}, {SHELLS}", widths=[16, 256, 4096],
+    targets=BALL, widths=[16, 256, 4096],
 )  # fmt: skip
 CONTROL = (
     'network={ kind = "mlp", depth = 3, activation = "gaussian", weight_std = 1.5, bias_std = 1.0 }',
