@@ -1,11 +1,11 @@
 """No trained two-layer net goes below the certificate of its width. [S2] §5.1, MATH §8.
 
-Nets of Gaussian neurons with biases (bounded, as the law's tail asks), trained on the ball's indicator, in full from two
-dimensions to ten and to 4096 neurons: E(f−g)² on held-out inputs is compared with the certificate of the width at every
-record, less three standard errors. It counts as evidence only where the nets have learned: in every dimension the best
-must leave less than half of what the best constant leaves. (A ball inside a shell of the other sign is beyond them at
-d = 10: half of its variance is left at 256 to 4096 neurons, 2.4 times the certificate or more.) The control has a second
-hidden layer over as many neurons in the first, of which the certificate says nothing, and goes below it.
+Nets of Gaussian neurons with biases (bounded, as the law's tail asks), trained on the ball's indicator, in full from
+two dimensions to ten and to 4096 neurons: E(f−g)² on held-out inputs is compared with the certificate of the width at
+every record, less three standard errors. It counts as evidence only where the nets have learned: in every dimension the
+best must leave less than half of what the best constant leaves. (A ball inside a shell of the other sign is beyond them
+at d = 10: half of its variance is left at 256 to 4096 neurons, 2.4 times the certificate or more.) The control has a
+second hidden layer over as many neurons in the first, of which the certificate says nothing, and goes below it.
 """
 
 from __future__ import annotations
