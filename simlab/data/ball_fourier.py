@@ -19,6 +19,7 @@ from pydantic import Field, PlainValidator, field_validator
 
 from simlab.core.params import Params as Base
 from simlab.data._ball_law import LARGEST, Law
+from simlab.sphere.zonal import axes
 
 Floats = NDArray[np.float64]
 HEAVY_TAIL = True
@@ -80,17 +81,10 @@ def sample(params: Params, n: int, rng: np.random.Generator) -> Floats:
         # From a stream of their own: a radius takes as many numbers as it needs, a direction d.
         own = np.random.Generator(np.random.PCG64(rng.integers(1 << 63, size=4).tolist()))
         r = law(params).radii(n, own)
-    X = frames(n, params.dim, rng) if params.directions == "frames" else uniform(n, params.dim, rng)
+    X = frames(n, params.dim, rng) if params.directions == "frames" else axes(n, params.dim, rng)
     X *= r[:, np.newaxis]
     # Strata in order would make the first rows of a mini-batch the innermost.
     return X[rng.permutation(n)] if params.radii == "stratified" else X
-
-
-def uniform(n: int, dim: int, rng: np.random.Generator) -> Floats:
-    """n independent directions, as rows."""
-    X = rng.standard_normal((n, dim))
-    X /= np.sqrt(np.einsum("ij,ij->i", X, X))[:, np.newaxis]
-    return X
 
 
 def frames(n: int, dim: int, rng: np.random.Generator) -> Floats:

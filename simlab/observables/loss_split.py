@@ -18,6 +18,7 @@ from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.observables._view import Setting, View, check_able
 from simlab.record.schema import RECORD, Output
+from simlab.sphere.zonal import axes
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +48,7 @@ def outputs(params: Params) -> dict[str, Output]:
 
 def measure(params: Params, view: View) -> dict[str, float]:
     K, network = params.directions, view.module
-    units = view.once(f"loss_split {K}", lambda: _directions(K, view.dim))
+    units = view.once(f"loss_split {K}", lambda: axes(K, view.dim, Streams(0)["symmetrisation"]))
     _, w, b = network.particles(view.network, view.theta)
     along = network.first_layer(view.network, view.theta, units)
     r, y, n = np.linalg.norm(view.X_test, axis=1), view.y_test, len(view.y_test)
@@ -62,8 +63,3 @@ def measure(params: Params, view: View) -> dict[str, float]:
         "split_cross": float(np.mean(cross)),
         "split_cross_error": float(np.sqrt(cross.var(ddof=1) / n + by_direction.var(ddof=1) / K)),
     }
-
-
-def _directions(count: int, dim: int) -> Floats:
-    X = Streams(0)["symmetrisation"].standard_normal((count, dim))
-    return np.asarray(X / np.linalg.norm(X, axis=1, keepdims=True))

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from simlab.core.errors import BadInput
+from simlab.sphere.zonal import axes
 
 Floats = NDArray[np.float64]
 TERMS = 400  # at the mean of the beta law the fraction takes O(√d) terms: enough to d = 10⁴, and far beyond off it
@@ -121,8 +122,7 @@ def covered_to(unit: Floats, samples: int, rng: np.random.Generator) -> Floats:
     found = np.empty(samples)
     step = max(1, BLOCK // len(unit))
     for at in range(0, samples, step):
-        X = rng.standard_normal((min(step, samples - at), unit.shape[1]))
-        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        X = axes(min(step, samples - at), unit.shape[1], rng)
         cosine = np.abs(X @ unit.T).max(axis=1)
         with np.errstate(divide="ignore"):  # a point on an axis stays for ever
             found[at : at + step] = 1 / np.sqrt(np.maximum(0.0, (1 - cosine) * (1 + cosine)))

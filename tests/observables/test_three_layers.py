@@ -10,12 +10,14 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from simlab.core.rng import Streams
 from simlab.data import ball_fourier
 from simlab.networks import three_layer_mean_field as net
 from simlab.networks._bound import Bound
 from simlab.observables import discretisation_error, first_layer, loss_split, neuron_symmetry, outer_particles
 from simlab.observables._view import View
 from simlab.sphere.mean_relu import c_gamma
+from simlab.sphere.zonal import axes
 from simlab.targets import axis_relu, radial_relu
 
 Floats = NDArray[np.float64]
@@ -120,7 +122,7 @@ def test_loss_split_is_exact_and_its_cross_term_is_noise_for_a_radial_target_alo
         z = abs(found["split_cross"]) / found["split_cross_error"]
         assert z < 4 if radial else z > 6
         assert found["split_spread"] > 100 * found["split_cross_error"] ** 2
-    units = loss_split._directions(500, d)
+    units = axes(500, d, Streams(0)["symmetrisation"])
     F = net.first_layer(at.network, at.theta, units)  # type: ignore[arg-type]
     assert abs(F.mean() - net.alpha(at.network, at.theta)) < 4 * F.std() / 500**0.5  # type: ignore[arg-type]
     r = np.linalg.norm(at.X_test[:200], axis=1)
