@@ -5,9 +5,20 @@ is known, ``power(params, dim, max_degree) -> (K+1,)``: E f_k² by degree k, the
 the unit sphere. Where the radius counts `power` takes it as ``radius=1.0``; `simlab.sphere.power` estimates it for any
 f. A target of the radius alone is a `Radial`, which knows its profile. One made of known neurons
 (`_neurons.NeuronSum`) has attributes ``neurons`` (k, d) and ``coefficients`` (k,).
+
+A kind with ``outputs(params) -> k`` is vector-valued: f(X) is (n, k), also for k = 1; without it f(X) is (n,). Ask with
+`components`. A `Hierarchy` F + αG(F) is one, and gives its parts.
 A target is a function: noise on its values belongs to the experiment.
 """
 
+from simlab.core.params import Params, module_of
+from simlab.targets._hierarchy import Hierarchy
 from simlab.targets._radial import Radial
 
-__all__ = ["Radial"]
+__all__ = ["Hierarchy", "Radial", "components"]
+
+
+def components(params: Params) -> int | None:
+    """Number k of outputs of a target whose values are (n, k); None for one of values (n,)."""
+    outputs = getattr(module_of(params), "outputs", None)
+    return None if outputs is None else int(outputs(params))

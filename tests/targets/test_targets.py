@@ -9,17 +9,19 @@ import pytest
 
 from simlab.core import lookup
 from simlab.core.params import parse
-from simlab.targets import relu_teacher
+from simlab.targets import components, relu_teacher
 
 
 @pytest.mark.parametrize(("kind", "fields"), lookup.all_examples("targets"))
 def test_a_draw_is_a_function(kind: str, fields: dict[str, Any]) -> None:
     module = lookup.get("targets", kind)
     rngs = [np.random.default_rng(seed) for seed in (1, 2)]
-    f, g = (module.draw(parse(module.Params, fields), 5, rng) for rng in rngs)
+    params = parse(module.Params, fields)
+    f, g = (module.draw(params, 5, rng) for rng in rngs)
     fixed = rngs[0].random() == np.random.default_rng(1).random()  # a target that takes no random number
     X = np.random.default_rng(0).standard_normal((8, 5))
-    assert f(X).shape == (8,)
+    k = components(params)
+    assert f(X).shape == ((8,) if k is None else (8, k))
     assert np.allclose(f(X)[::-1], f(X[::-1]), rtol=1e-13)
     assert np.array_equal(f(X), g(X)) == fixed
 
