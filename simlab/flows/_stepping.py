@@ -163,16 +163,26 @@ def signature(real: Any, *more: Any, also: tuple[Any, ...] = ()) -> Any:
 
 
 def arguments(
-    params: Stepping, problem: Problem, state: State, steps: int, samples: tuple[Array, Array] | None = None
+    params: Stepping,
+    problem: Problem,
+    state: State,
+    steps: int,
+    samples: tuple[Array, Array] | None = None,
+    trained: range | None = None,
+    first: int = 0,
 ) -> tuple[Any, ...]:
-    """gradient, its arguments, the trained span, η and schedule, steps before, steps to make, units, limit."""
+    """gradient, its arguments, the trained span, η and schedule, steps before, steps to make, units, limit.
+
+    `trained` is what moves, where that is not all that is trained; `first` the step at which the schedule began.
+    """
     theta = state["theta"]
+    span = trained or problem.trained
     X, y = samples or (problem.X, problem.y)
     rows = params.batch_size() or len(X)
     return (
         problem.gradient, *problem.activation, theta, X, y, problem.scalar_alpha, *problem.layout,
-        problem.buffer("grad", theta.size), problem.buffer("scratch", problem.scratch(rows)), *problem.span,
-        state["eta"], *numbers_of(params), state["step"], steps, state["units"], state["limit"],
+        problem.buffer("grad", theta.size), problem.buffer("scratch", problem.scratch(rows)), span.start, span.stop,
+        state["eta"], *numbers_of(params), state["step"] - first, steps, state["units"], state["limit"],
     )  # fmt: skip
 
 

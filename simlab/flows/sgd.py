@@ -1,4 +1,13 @@
-"""Stochastic gradient descent θ ← θ − η_t ∇R_α(θ; batch), the loss being the mean over a batch of B samples. MATH §6.
+"""Stochastic gradient descent, the loss being the mean over a batch of B samples. MATH §6, §9.
+
+    v ← β v − η_t (∇R_α(θ; batch) + λ (θ − θ̄)),   θ ← θ + v          v = 0 at first
+
+with momentum β (heavy ball, as in `momentum`) and weight decay λ towards θ̄, 0 or the start; without them it is
+θ ← θ − η_t ∇R_α. The loss here is half the mean square: where an experiment is stated with the mean square itself, its
+learning rate is half of η and its weight decay twice λ.
+
+`layerwise` trains the layers one after another, from the first to the last and the steps shared out evenly: what the
+network calls its `stages`. The schedule of the step size begins anew with each.
 
 sampling = "epochs"       every epoch visits each training sample once, in a new random order; its last batch has what
                           is left over (n mod B samples)
@@ -16,13 +25,15 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numba import int64
+from numba import float64, int64
 from numba.core.types import npy_rng
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit, per_real
+from simlab.core.params import Params as Base
+from simlab.core.params import module_of
 from simlab.core.rng import Streams
 from simlab.flows._problem import BEYOND, GOING, NOT_FINITE, Problem
 from simlab.flows._schedule import factor
@@ -39,11 +50,17 @@ class Params(Stepping):
         None, description="epochs (default): each sample once in an epoch; replacement: independent draws"
     )
     fresh: bool = Field(False, description="one pass: new samples at every step")
+    momentum: float = Field(0.0, ge=0, lt=1, description="β")
+    weight_decay: float = Field(0.0, ge=0, le=1e15, description="λ")
+    decay_to: Literal["zero", "start"] = Field("zero", description="where weight decay leads")
+    layerwise: bool = Field(False, description="one layer after another, instead of all at once")
 
     @model_validator(mode="after")
     def _one_way(self) -> Params:
         if self.fresh and self.sampling is not None:
             raise ValueError(f"sampling = {self.sampling!r}: not with fresh = true, where no sample comes twice")
+        if self.decay_to != "zero" and not self.weight_decay:
+            raise ValueError(f"decay_to = {self.decay_to!r}: there is no weight_decay")
         return self
 
     def batch_size(self) -> int:
@@ -54,6 +71,8 @@ EXAMPLES = (
     {"steps": 50, "step": 0.05, "batch": 4},
     {"steps": 50, "step": 0.05, "batch": 3, "sampling": "replacement"},
     {"steps": 50, "step": "auto", "auto_every": 20, "batch": 2, "fresh": True},
+    {"steps": 50, "step": 0.02, "batch": 4, "momentum": 0.9, "weight_decay": 0.01},
+    {"steps": 50, "step": 0.05, "batch": 4, "weight_decay": 0.1, "decay_to": "start"},
 )
 
 
@@ -64,7 +83,7 @@ def _below(n: int, rng: Any) -> int:
 
 
 def _signature(real: Any) -> Any:
-    more = int64, int64, int64[::1], int64, npy_rng, real[:, ::1], real[:, ::1]
+    more = int64, int64, int64[::1], int64, npy_rng, real[:, ::1], real[:, ::1], real[::1], real[::1], float64, float64
     return signature(real, *more, also=(int64,))
 
 
@@ -97,9 +116,17 @@ def descend(
     rng: Any,
     rows: Array,
     values: Array,
+    velocity: Array,
+    towards: Array,
+    beta: float,
+    decay: float,
 ) -> tuple[int, int, float, int]:
-    """`at` is the place in the order, or in the chunk X; also returned. Ends early where the chunk is used up."""
+    """`at` is the place in the order, or in the chunk X; also returned. Ends early where the chunk is used up.
+
+    `velocity` and `towards` (θ̄) are of θ's size or, where they are 0, empty.
+    """
     n = X.shape[0]
+    b, decaying, pulled, moving = theta.dtype.type(beta), decay > 0, towards.size > 0, velocity.size > 0
     for done in range(steps):
         if mode == FRESH:
             if at == n:
@@ -129,13 +156,23 @@ def descend(
         s = factor(code, schedule, first + done)
         units += s
         move = theta.dtype.type(eta * s / (np.float64(alpha) * np.float64(alpha)))
+        shrink = theta.dtype.type(eta * s * decay)
         for k in range(begin, end):
-            theta[k] -= move * grad[k]
+            change = move * grad[k]
+            if decaying:
+                change += shrink * (theta[k] - towards[k] if pulled else theta[k])
+            if moving:
+                velocity[k] = b * velocity[k] - change
+                theta[k] += velocity[k]
+            else:
+                theta[k] -= change
     return steps, GOING, units, at
 
 
 def start(params: Params, problem: Problem, theta0: Array, streams: Streams) -> State:
     n = len(problem.X)
+    if params.layerwise:
+        _stages(problem)
     if params.fresh:
         if problem.fresh is None:
             raise BadInput("flow.fresh = true: these data are not a law that new samples can be drawn from")
@@ -146,7 +183,12 @@ def start(params: Params, problem: Problem, theta0: Array, streams: Streams) -> 
         own = {"rng": copy_of(streams["batches"]), "at": n, "order": np.arange(n, dtype=np.int64)}
         if params.sampling == "replacement":
             own |= {"at": 0, "order": np.zeros(0, np.int64)}
-    return begin(params, problem, theta0) | own
+    state = begin(params, problem, theta0) | own
+    if params.momentum:
+        state["velocity"] = np.zeros_like(state["theta"])
+    if params.decay_to == "start":
+        state["towards"] = state["theta"].copy()
+    return state
 
 
 def _chunk(params: Params, problem: Problem, state: State) -> tuple[Array, Array]:
@@ -171,17 +213,40 @@ def _drawn(problem: Problem, size: int, before: np.random.Generator) -> tuple[Ar
     return X, y, copy_of(rng)
 
 
+def _stage(params: Params, problem: Problem, step: int) -> tuple[range, int, int]:
+    """What is trained at this step, and the first step and the one past the last at which it is."""
+    if not params.layerwise:
+        return problem.trained, 0, params.steps
+    stages = _stages(problem)
+    each = -(-params.steps // len(stages))
+    return stages[step // each], step // each * each, (step // each + 1) * each
+
+
+def _stages(problem: Problem) -> tuple[range, ...]:
+    network = None if problem.bound is None else problem.bound.params
+    if network is None or not can_layerwise(network):
+        raise BadInput("flow.layerwise = true: the network does not say which part of it is a layer")
+    found: tuple[range, ...] = module_of(network).stages(network, problem.X.shape[1])
+    return found
+
+
+def can_layerwise(network: Base) -> bool:
+    return hasattr(module_of(network), "stages")
+
+
 def advance(params: Params, problem: Problem, state: State, until: int, seconds: float) -> None:
     mode = FRESH if params.fresh else REPLACEMENT if params.sampling == "replacement" else EPOCHS
     rows = problem.buffer("rows", (params.batch, problem.X.shape[1]))
     values = problem.buffer("values", (params.batch, problem.y.shape[1]))
+    none = problem.buffer("none", 0)
 
     def stretch(steps: int) -> tuple[int, int, float]:
         X, y = _chunk(params, problem, state) if params.fresh else (problem.X, problem.y)
+        trained, first, last = _stage(params, problem, state["step"])
+        usual = arguments(params, problem, state, min(steps, last - state["step"]), (X, y), trained, first)
         own = mode, params.batch, state["order"], state["at"], state["rng"], rows, values
-        done, ending, units, state["at"] = descend[problem.dtype](
-            *arguments(params, problem, state, steps, (X, y)), *own
-        )
+        pull = state.get("velocity", none), state.get("towards", none), params.momentum, params.weight_decay
+        done, ending, units, state["at"] = descend[problem.dtype](*usual, *own, *pull)
         return done, ending, units
 
     go(params, problem, state, until, seconds, stretch)
