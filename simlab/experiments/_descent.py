@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core.errors import BadInput
-from simlab.core.params import AsTuple, Room, module_of
+from simlab.core import lookup
+from simlab.core.errors import BadInput, one_of
+from simlab.core.params import AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
+from simlab.flows import sgd
 from simlab.flows._problem import ENDINGS as OF_FLOWS
 from simlab.flows._problem import GOING, Problem, ending_of
 from simlab.observables import test_loss, train_loss, weight_movement
@@ -226,6 +228,15 @@ def _measured(observable: Base, view: View) -> dict[str, Any]:
         at_start = measure(observable, replace(view, theta=view.theta0))
         return {name: np.full(np.shape(value), np.nan) for name, value in at_start.items()}
     return found
+
+
+def check_layerwise(flow: Base, network: Base) -> None:
+    """Refuses training layer by layer of a network that does not say what its layers are."""
+    if getattr(flow, "layerwise", False) and not sgd.can_layerwise(network):
+        able = [kind for kind in lookup.kinds("networks") if hasattr(lookup.get("networks", kind), "stages")]
+        raise ValueError(
+            f"flow.layerwise = true: network.kind = {kind_of(network)!r} has no named layers (allowed: {one_of(able)})"
+        )
 
 
 def progress(params: Followed, state: State) -> tuple[int, int]:

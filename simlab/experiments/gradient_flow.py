@@ -3,7 +3,9 @@
 Any network with compiled loops, any flow. Where an observable needs it (`linear_distance`) the network linearised at
 its start is trained beside it, with the same data, steps and noise.
 
-Streams: ``data`` and ``test`` (inputs), ``target``, ``init``; flows: ``batches``, ``fresh``, ``noise``.
+Where the target has several outputs the network has as many, and squares are summed over them.
+
+Streams: ``data``, ``validation`` and ``test`` (inputs), ``target``, ``init``; flows: ``batches``, ``fresh``, ``noise``.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from simlab.experiments._descent import LINEAR, NET, Course, Followed, drawn
 from simlab.flows._problem import Problem
 from simlab.networks import linearised
 from simlab.networks._bound import Bound
-from simlab.observables._view import Setting, View, check
+from simlab.observables._view import Setting, View, check, outputs_of
 from simlab.record.schema import Output
 from simlab.record.segments import State
 
@@ -37,6 +39,7 @@ SOLVER_STEPS = 3000  # a guess, for estimates alone
 class Params(Followed):
     samples: int = Field(ge=1, description="number n of training samples")
     test_samples: int = Field(0, ge=0, description="number of test samples")
+    validation_samples: int = Field(0, ge=0, description="number of samples to choose a setting by")
     dtype: Literal["float64", "float32"] = Field(
         "float64", description="precision of the flow; what is recorded is measured in float64"
     )
@@ -52,8 +55,8 @@ class Params(Followed):
                 f"network.kind = {kind_of(self.network)!r}: it has no gradient to descend along "
                 f"(allowed: {one_of(able)})"
             )
-        if (outputs := getattr(self.network, "outputs", 1)) != 1:
-            raise ValueError(f"network.outputs = {outputs}: the target has 1")
+        if (outputs := getattr(self.network, "outputs", 1)) != (wanted := outputs_of(self.target)):
+            raise ValueError(f"network.outputs = {outputs}: the target has {wanted}")
         _heavy_tail.check_outer_weights(self.data, self.network)
         return self
 
@@ -61,7 +64,10 @@ class Params(Followed):
     def _fits_together(self) -> Params:
         if self.needs_linearised and kind_of(self.network) == "linearised":
             raise ValueError("network.kind = 'linearised': there is no distance to its own linearisation to observe")
-        check(self.observables, Setting(self.network, self.target, self.data, self.samples, self.test_samples))
+        setting = Setting(
+            self.network, self.target, self.data, self.samples, self.test_samples, self.validation_samples
+        )
+        check(self.observables, setting)
         if not getattr(module_of(self.data), "FINITE", False):  # whose files may not be here
             drawn(self.target, module_of(self.data).dimension(self.data), np.random.default_rng(0))
         elif getattr(self.flow, "fresh", False):
@@ -75,6 +81,7 @@ class Params(Followed):
             raise ValueError(f"dtype = {self.dtype!r}: flow.kind = 'ode' integrates in float64")
         if not getattr(flow, "fresh", False) and getattr(flow, "batch", 1) > self.samples:
             raise ValueError(f"flow.batch = {flow.batch}: more than the {self.samples} training samples")
+        _descent.check_layerwise(flow, self.network)
         if kind_of(flow) in ("momentum", "langevin") and "kernel_distance" in map(kind_of, self.observables):
             raise ValueError(
                 f"observables: kernel_distance follows gradient flow, which flow.kind = {kind_of(flow)!r} is not"
@@ -112,6 +119,8 @@ class Work:
     y: Floats
     X_test: Floats
     y_test: Floats
+    X_validation: Floats
+    y_validation: Floats
     theta0: Floats
     target: Any
     course: Course
@@ -124,7 +133,8 @@ def outputs(params: Params) -> dict[str, Output]:
 def prepare(params: Params, streams: Streams) -> Work:
     law, network = module_of(params.data), module_of(params.network)
     dim = law.dimension(params.data)
-    X, X_test = draw(params.data, {"data": params.samples, "test": params.test_samples}, streams).values()
+    counts = {"data": params.samples, "test": params.test_samples, "validation": params.validation_samples}
+    X, X_test, X_validation = draw(params.data, counts, streams).values()
     target = drawn(params.target, dim, streams["target"])
     theta0 = network.initialise(params.network, dim, streams["init"])
     y = target(X)
@@ -147,7 +157,7 @@ def prepare(params: Params, streams: Streams) -> Work:
     course = _descent.course(params, problem(params.network), theta0, beside)
     if _heavy_tail.heavy_tailed(params.data):
         course.has_risk = _heavy_tail.has_risk
-    return Work(X, y, X_test, target(X_test), theta0, target, course)
+    return Work(X, y, X_test, target(X_test), X_validation, target(X_validation), theta0, target, course)
 
 
 def start(params: Params, work: Work, streams: Streams) -> State:
@@ -171,6 +181,8 @@ def _view(params: Params, work: Work, state: State) -> View:
         y=work.y,
         X_test=work.X_test,
         y_test=work.y_test,
+        X_validation=work.X_validation,
+        y_validation=work.y_validation,
         network=params.network,
         alpha=flow.alpha,
         step=state[NET + "step"],

@@ -4,5 +4,6 @@ A kind defines `Params`, ``outputs(params) -> {name: Output}`` and ``measure(par
 in `_view.View`. An output without the dimension ``record`` is measured once, at the start. A kind may also define
 
 - ``check(params, setting)``: a ValueError of one line that names the key where it makes no sense (`_view.Setting`);
+- ``SEVERAL_OUTPUTS = True``: it also makes sense where the target has several outputs, y being (n, c) then;
 - ``NEEDS``: what the experiment must provide; ("linearised",): the linearised network trained beside (`view.linear`).
 """

@@ -23,6 +23,8 @@ ANY_DIM = 8  # for checks that do not depend on the dimension, which stored data
 class View:
     """One instant: weights now (`theta`) and at the start, data, the network and its output scale α, and
 
+    - `X_validation`, `y_validation`: those samples that choose a setting, none by default;
+
     - `step`, `time`: steps made, and time passed (the sum of the step sizes);
     - `step_size`: η of a full-batch descent of constant step; None for a flow without steps, or of another kind;
     - `data`: the law of the inputs, its parameters;
@@ -39,6 +41,8 @@ class View:
     y_test: Floats
     network: Params
     alpha: float
+    X_validation: Floats | None = None
+    y_validation: Floats | None = None
     step: int = 0
     time: float = 0.0
     step_size: float | None = None
@@ -56,7 +60,7 @@ class View:
         return int(self.X.shape[1])
 
     def predict(self, X: Floats, theta: Floats | None = None) -> Floats:
-        """α f(x_i) : (n,), at `theta` or the weights now"""
+        """α f(x_i) : (n,) or (n, c), at `theta` or the weights now"""
         f: Floats = self.alpha * self.module.forward(self.network, self.theta if theta is None else theta, X)
         return f
 
@@ -71,11 +75,17 @@ class View:
         return self.half_mean_square(self.X, self.y)
 
     def half_mean_square(self, X: Floats, y: Floats) -> float:
-        """(1/2n) Σ (α f(x_i) − y_i)²; NaN without data."""
+        """(1/2n) Σ ‖α f(x_i) − y_i‖²; NaN without data."""
         if not len(y):
             return float("nan")
-        residual = self.predict(X) - y
+        residual = (self.predict(X) - y).ravel()
         return float(residual @ residual) / (2 * len(y))
+
+    def squares(self, X: Floats, y: Floats) -> Floats:
+        """‖α f(x_i) − y_i‖² : (n,)"""
+        residual = (self.predict(X) - y).reshape(len(y), -1)
+        squares: Floats = np.einsum("ic,ic->i", residual, residual)
+        return squares
 
 
 @dataclass(frozen=True)
@@ -87,10 +97,21 @@ class Setting:
     data: Params
     samples: int
     test_samples: int
+    validation_samples: int = 0
+
+    @property
+    def outputs(self) -> int:
+        return outputs_of(self.target)
 
     @property
     def dim(self) -> int:
         return int(module_of(self.data).dimension(self.data))
+
+
+def outputs_of(target: Params) -> int:
+    """The number of components of a target's value."""
+    module = module_of(target)
+    return int(module.outputs(target)) if hasattr(module, "outputs") else 1
 
 
 def check(observables: Iterable[Params], setting: Setting) -> None:
@@ -99,8 +120,14 @@ def check(observables: Iterable[Params], setting: Setting) -> None:
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"observables: {twice[0]} is recorded by two of them; name each once")
     for observable in observables:
-        if hasattr(module_of(observable), "check"):
-            module_of(observable).check(observable, setting)
+        module = module_of(observable)
+        if setting.outputs > 1 and not getattr(module, "SEVERAL_OUTPUTS", False):
+            raise ValueError(
+                f"observables: {kind_of(observable)} is of one output; target.kind = {kind_of(setting.target)!r} "
+                f"has {setting.outputs}"
+            )
+        if hasattr(module, "check"):
+            module.check(observable, setting)
 
 
 def check_able(network: Params, function: str, observable: str) -> None:

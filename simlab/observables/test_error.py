@@ -1,4 +1,4 @@
-"""The test error E(αf − y)² as a mean over the test data, with its standard error. MATH §8.
+"""The test error E‖αf − y‖² as a mean over the test data, with its standard error. MATH §8, §9.
 
 Twice the test loss. The standard error is that of a mean over independent test inputs.
 """
@@ -10,6 +10,8 @@ import numpy as np
 from simlab.core.params import Params as Base
 from simlab.observables._view import Setting, View
 from simlab.record.schema import RECORD, Output
+
+SEVERAL_OUTPUTS = True
 
 
 class Params(Base):
@@ -29,7 +31,7 @@ def outputs(params: Params) -> dict[str, Output]:
 
 
 def measure(params: Params, view: View) -> dict[str, float]:
-    squares = (view.predict(view.X_test) - view.y_test) ** 2
+    squares = view.squares(view.X_test, view.y_test)
     return {
         "test_error": float(squares.mean()),
         "test_error_se": float(np.std(squares, ddof=1) / np.sqrt(squares.size)),

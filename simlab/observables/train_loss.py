@@ -1,10 +1,12 @@
-"""The training loss (1/2n) Σ (α f(x_i) − y_i)². MATH §6."""
+"""The training loss (1/2n) Σ ‖α f(x_i) − y_i‖². MATH §6."""
 
 from __future__ import annotations
 
 from simlab.core.params import Params as Base
 from simlab.observables._view import View
 from simlab.record.schema import RECORD, Output
+
+SEVERAL_OUTPUTS = True
 
 
 class Params(Base):

@@ -9,6 +9,8 @@ from simlab.core.params import kind_of
 from simlab.observables._view import View
 from simlab.record.schema import RECORD, Output
 
+SEVERAL_OUTPUTS = True
+
 
 class Params(Base):
     pass

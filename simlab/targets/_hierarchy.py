@@ -28,6 +28,20 @@ def _small(alpha: float) -> float:
 Alpha = Annotated[float, AfterValidator(_small), Field(description="size α of the composed part, in [0, 1)")]
 
 
+@dataclass(frozen=True)
+class Learned:
+    """Least squares f ≈ p F + q αG(F) over all outputs together: p = `simple` and q = `composed` are 1 where all of H
+    is learned. Where F and G(F) are uncorrelated the error E‖f − H‖² is the sum of the other three: (1 − p)² E‖F‖²,
+    (1 − q)² α² E‖G(F)‖² and the mean square of what is left of f.
+    """
+
+    simple: float
+    composed: float
+    error_simple: float
+    error_composed: float
+    error_rest: float
+
+
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
     """F = `inner`: X (n, d) → (n, k), G = `outer`: (n, k) → (n, k); `coordinates` are those of x that count, where only
@@ -44,6 +58,16 @@ class Hierarchy:
         """F(X) and G(F(X)) : (n, k) each"""
         F = self.inner(X)
         return F, self.outer(F)
+
+    def learned(self, f: Floats, parts: tuple[Floats, Floats]) -> Learned:
+        """What f (n, k) has of the `parts` F and G(F) at the same inputs."""
+        basis = np.stack([parts[0].ravel(), self.alpha * parts[1].ravel()])
+        # Least norm where α = 0: q is 0 then.
+        (p, q), *_ = np.linalg.lstsq(basis.T, f.ravel(), rcond=None)
+        powers = np.einsum("in,in->i", basis, basis) / len(f)
+        missing = (1.0 - np.array([p, q])) ** 2 * powers
+        rest = f.ravel() - p * basis[0] - q * basis[1]
+        return Learned(float(p), float(q), float(missing[0]), float(missing[1]), float(rest @ rest) / len(f))
 
     def __call__(self, X: Floats) -> Floats:
         F, G = self.parts(X)
