@@ -35,7 +35,7 @@ Series: TypeAlias = Sequence[Number] | NDArray[Any] | Callable[[int], Number] | 
 
 BITS, LEFT = 160, 1e-15
 SMALLEST = float(np.finfo(np.float64).tiny)
-"""Floats below it have fewer digits, and those that follow are 0: a series of them would end, and any would converge."""
+"""Floats below it have fewer digits, and those that follow are 0: any series of them would seem to converge."""
 FIRST, MOST = 32, 10_000
 """Terms before a sum may end, and those after which it has not converged."""
 
