@@ -1,0 +1,179 @@
+"""Sums Σ w_i |c_i| over the Taylor coefficients c_i about 0 of a function, in Arb, to 1e-14 of their value.
+
+A function is given by a finite sequence (c_0, c_1, …) of a polynomial, a callable i → c_i, or an activation. Numbers
+are int, Fraction or float and are taken exactly. Of activations |c_i| is known in closed form:
+
+    exp      1/i!                              sin, cos   1/i! for odd, even i
+    gaussian 1/(i/2)!, i even                  erf        2/(√π n! i), i = 2n+1
+    gelu     ½ at 1, 1/(√(2π) 2^n n! (2n+1)) at i = 2n+2
+    tanh     t_i = 2(2^{i+1} − 1) ζ(i+1)/π^{i+1}, i odd: radius π/2
+    softplus log 2, ½, t_{i−1}/(i 2^i) for even i: radius π;      monomial and hermite are polynomials.
+
+An infinite sum ends after n terms where the root test on the last half of them, r = max (w_i|c_i|/S)^{1/i} over
+n/2 < i ≤ n, S the sum so far, leaves no more than S r^{n+1}/(1 − r) ≤ 1e-15 S for the rest. That is no proof: a gap of
+zeros longer than all that came before it ends the sum. What has a finite end is given as a sequence.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from flint import arb, ctx, fmpq
+from numpy.typing import NDArray
+
+from simlab import activations
+from simlab.core.errors import BadInput
+from simlab.core.params import Params, kind_of
+
+Number: TypeAlias = int | float | Fraction
+Series: TypeAlias = Sequence[Number] | NDArray[Any] | Callable[[int], Number] | str | Params
+
+BITS, LEFT = 160, 1e-15
+SMALLEST = float(np.finfo(np.float64).tiny)
+"""Floats below it have fewer digits, and those that follow are 0: any series of them would seem to converge."""
+FIRST, MOST = 32, 10_000
+"""Terms before a sum may end, and those after which it has not converged."""
+
+
+def as_arb(name: str, value: Any) -> arb:
+    """A number, exactly; an error where it is none or not finite."""
+    if isinstance(value, numbers.Rational):
+        return arb(fmpq(int(value.numerator), int(value.denominator)))
+    if not isinstance(value, numbers.Real) or not math.isfinite(value):
+        raise BadInput(f"{name} = {value!r}: must be a finite number")
+    return arb(float(value))
+
+
+def _tangent(i: int) -> arb:
+    """t_i, of tan z = Σ t_i z^i"""
+    return 2 * (arb(2) ** (i + 1) - 1) * arb(i + 1).zeta() / arb.pi() ** (i + 1) if i % 2 else arb(0)
+
+
+def _gelu(i: int) -> arb:
+    if i < 2 or i % 2:
+        return arb(0.5) if i == 1 else arb(0)
+    n = i // 2 - 1
+    return 1 / ((2 * arb.pi()).sqrt() * arb(2) ** n * arb.fac_ui(n) * (2 * n + 1))
+
+
+def _softplus(i: int) -> arb:
+    if i < 2:
+        return arb(0.5) if i else arb(2).log()
+    return _tangent(i - 1) / (i * arb(2) ** i)
+
+
+ENTIRE: dict[str, Callable[[int], arb]] = {
+    "exp": lambda i: 1 / arb.fac_ui(i),
+    "sin": lambda i: 1 / arb.fac_ui(i) if i % 2 else arb(0),
+    "cos": lambda i: arb(0) if i % 2 else 1 / arb.fac_ui(i),
+    "gaussian": lambda i: arb(0) if i % 2 else 1 / arb.fac_ui(i // 2),
+    "erf": lambda i: 2 / (arb.pi().sqrt() * arb.fac_ui(i // 2) * i) if i % 2 else arb(0),
+    "gelu": _gelu,
+}
+BOUNDED = {"tanh": (_tangent, 0.5 * math.pi, "π/2"), "softplus": (_softplus, math.pi, "π")}
+"""|c_i|, radius of convergence, and that in words."""
+
+
+def _polynomial(params: Params) -> list[arb] | None:
+    """|c_i| of z^n and of He_n/√n!, whose coefficients at i = n − 2m are n!/(2^m m! i! √n!)."""
+    n = getattr(params, "degree", None)
+    if n is None or kind_of(params) not in ("monomial", "hermite"):
+        return None
+    found = [arb(0)] * (n + 1)
+    if kind_of(params) == "monomial":
+        found[n] = arb(1)
+        return found
+    for m in range(n // 2 + 1):
+        i = n - 2 * m
+        found[i] = arb.fac_ui(n).sqrt() / (arb(2) ** m * arb.fac_ui(m) * arb.fac_ui(i))
+    return found
+
+
+def _of_activation(params: Params, what: str, reach: float) -> list[arb] | Callable[[int], arb]:
+    kind = kind_of(params)
+    if (found := _polynomial(params)) is not None:
+        return found
+    if kind in ENTIRE:
+        return ENTIRE[kind]
+    if kind in BOUNDED:
+        magnitude, radius, words = BOUNDED[kind]
+        if reach >= radius:
+            raise BadInput(
+                f"{what} of {kind}: weights grow as {reach:g}^i, and its Taylor series converges only below {words}: "
+                f"take C less than {radius:.6g}, or an entire function ({', '.join(ENTIRE)})"
+            )
+        return magnitude
+    if kind == "custom":
+        raise BadInput(f"{what} of custom: its Taylor coefficients are not known: give them as a sequence or callable")
+    raise BadInput(
+        f"{what} of {kind}: not smooth at 0, it has no Taylor series there: give one of {', '.join(ENTIRE)}, "
+        "monomial, hermite or coefficients"
+    )
+
+
+def weighted_sum(series: Series, weight: Callable[[int], arb], what: str, reach: float = 1.0) -> float:
+    """Σ w_i |c_i|. `what` names it in errors; the weights grow as reach^i."""
+    with ctx.workprec(BITS):
+        if isinstance(series, str):
+            series = activations.get(series)
+        if isinstance(series, Params):
+            what, terms = f"{what} of {kind_of(series)}", _of_activation(series, what, reach)
+        elif callable(series):
+            terms = _checked(series)
+        else:
+            terms = [abs(as_arb(f"coefficient c_{i}", c)) for i, c in enumerate(series)]
+            if not terms:
+                raise BadInput("coefficients: none; must be one or more, c_0 first")
+        if callable(terms):
+            return _infinite(terms, weight, what)
+        total = float(sum((weight(i) * c for i, c in enumerate(terms)), arb(0)))
+        if math.isinf(total):
+            raise BadInput(f"{what}: the sum of {len(terms)} terms is greater than 1.8e308, the largest float")
+        return total
+
+
+def _checked(series: Callable[[int], Number]) -> Callable[[int], arb]:
+    """|c_i| of a user's function."""
+
+    def magnitude(i: int) -> arb:
+        try:
+            value = series(i)
+        except ArithmeticError as error:
+            raise BadInput(f"coefficient c_{i}: {error}; give a Fraction, never too large or too small") from None
+        if isinstance(value, numbers.Real) and 0.0 < abs(value) < SMALLEST and not isinstance(value, numbers.Rational):
+            raise BadInput(f"coefficient c_{i} = {value!r}: has lost its digits as a float; give a Fraction")
+        return abs(as_arb(f"coefficient c_{i}", value))
+
+    return magnitude
+
+
+def _infinite(magnitude: Callable[[int], arb], weight: Callable[[int], arb], what: str) -> float:
+    total, logs = arb(0), np.full(MOST, -np.inf)
+    for i in range(MOST):
+        term = weight(i) * magnitude(i)
+        total += term
+        if not term.is_zero():
+            logs[i] = float(term.log())
+        n = i + 1
+        if n % FIRST:
+            continue
+        value = float(total)
+        if math.isinf(value):
+            raise BadInput(f"{what}: the sum of {n} terms is greater than 1.8e308, the largest float, or diverges")
+        if total.is_zero():
+            continue
+        last = np.arange(n // 2, n)
+        root = float(np.max((logs[last] - float(total.log())) / last))  # log r
+        if root < 0.0 and root * n - math.log(-math.expm1(root)) <= math.log(LEFT):
+            return value
+    if total.is_zero():
+        return 0.0
+    raise BadInput(
+        f"{what}: Σ w_i|c_i| has not converged after {MOST} terms (sum {float(total):.6g}, last term "
+        f"{float(term):.3g}): must be a series that does"
+    )
