@@ -55,7 +55,7 @@ def draw(params: Params, dim: int, rng: np.random.Generator) -> Hierarchy:
 
     def walsh(scale: float) -> Terms:
         size = square * scale**2
-        terms = {(2 * r, 2 * r + 1): size * row for r, row in enumerate(np.eye(p))}
+        terms: Terms = {(2 * r, 2 * r + 1): size * row for r, row in enumerate(np.eye(p))}
         for first in range(0, p, g):
             group, c = tuple(range(2 * first, 2 * (first + g))), np.zeros(p)
             c[first : first + g] = params.alpha * size**g

@@ -53,7 +53,7 @@ def draw(params: Params, dim: int, rng: np.random.Generator) -> Hierarchy:
         return np.repeat(np.prod(Y, axis=1, keepdims=True), k, axis=1)
 
     def walsh(scale: float) -> Terms:
-        terms = {(int(i),): factor * scale * row for i, row in zip(chosen, np.eye(k), strict=True)}
+        terms: Terms = {(int(i),): factor * scale * row for i, row in zip(chosen, np.eye(k), strict=True)}
         parity = tuple(int(i) for i in chosen)  # for k = 1 the same function as F: the two add up
         terms[parity] = terms.get(parity, np.zeros(k)) + params.alpha * (factor * scale) ** k
         return terms

@@ -10,6 +10,8 @@ import pytest
 from scipy import stats
 
 from simlab.core import lookup
+from simlab.core.errors import BadInput
+from simlab.core.params import parse
 from simlab.data import boolean_cube, gaussian, uniform_sphere
 from tests.data.stored import write_images
 
@@ -30,7 +32,7 @@ def _stored_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("kind", "fields"), KINDS)
 def test_samples_are_drawn_one_after_another(kind: str, fields: dict[str, Any]) -> None:
     law = lookup.get("data", kind)
-    params = law.Params(**fields)
+    params = parse(law.Params, fields)
     many, few = (law.sample(params, count, np.random.default_rng(1)) for count in (30, 10))
     assert many.shape == (30, law.dimension(params))
     assert many.flags.c_contiguous
@@ -68,3 +70,36 @@ def test_cube_is_uniform() -> None:
     assert set(np.unique(X)) == {-0.5, 0.5}
     corners = np.bincount((X > 0) @ np.array([1, 2, 4, 8]), minlength=16)
     assert stats.chisquare(corners).pvalue > 1e-4
+
+
+def test_cube_beside_another_law() -> None:
+    """Each part has its own law, and no covariance is more than 5 standard errors from 0."""
+    table = {"dim": 2, "scale": "unit", "rest": {"kind": "gaussian", "dim": 2, "scale": 3.0}}
+    params, n = parse(boolean_cube.Params, table), 8000
+    X = boolean_cube.sample(params, n, np.random.default_rng(5))
+    assert set(np.unique(X[:, :2])) == {-0.5, 0.5}  # 1/√4: all coordinates count
+    assert stats.chisquare(np.bincount((X[:, :2] > 0) @ np.array([1, 2]))).pvalue > 1e-4
+    assert stats.kstest(X[:, 3], stats.norm(scale=3.0).cdf).pvalue > 1e-4
+    unit = X / np.array([0.5, 0.5, 3.0, 3.0])
+    assert np.abs(np.triu(unit.T @ unit / n, 1)).max() < 5 / np.sqrt(n)
+
+
+def test_a_cube_beside_a_cube_shares_the_unit() -> None:
+    table = {"dim": 3, "scale": "unit", "rest": {"kind": "boolean_cube", "dim": 6, "scale": "unit"}}
+    X = boolean_cube.sample(parse(boolean_cube.Params, table), 9, np.random.default_rng(5))
+    assert np.allclose(np.abs(X), 1 / 3, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"scale": "small"}, r"scale = 'small': must be a number greater than 0, or \"unit\" for 1/√d"),
+        ({"scale": -1.0}, r"scale = -1.0: must be a number greater than 0"),
+        ({"scale": True}, r"scale = True: must be a number greater than 0"),
+        ({"rest": {"kind": "arrays", "path": "x.npy"}}, r"rest.kind = 'arrays': arrays has a fixed number of rows"),
+        ({"rest": {"kind": "ball_fourier", "dim": 3}}, r"rest.kind = 'ball_fourier': ball_fourier has no mean"),
+    ],
+)
+def test_cube_refuses_in_one_line(fields: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        parse(boolean_cube.Params, {"dim": 4} | fields)
