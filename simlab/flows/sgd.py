@@ -2,7 +2,8 @@
 
     v ← β v − η_t (∇R_α(θ; batch) + λ (θ − θ̄)),   θ ← θ + v          v = 0 at first
 
-with momentum β (heavy ball, as in `momentum`) and weight decay λ towards θ̄, 0 or the start; without them it is
+with momentum β (heavy ball, as in `momentum`) and weight decay λ towards θ̄, 0 or the start, for all steps or up to
+`decay_until`; without them it is
 θ ← θ − η_t ∇R_α. The loss here is half the mean square: where an experiment is stated with the mean square itself, its
 learning rate is half of η and its weight decay twice λ.
 
@@ -53,14 +54,13 @@ class Params(Stepping):
     momentum: float = Field(0.0, ge=0, lt=1, description="β")
     weight_decay: float = Field(0.0, ge=0, le=1e15, description="λ")
     decay_to: Literal["zero", "start"] = Field("zero", description="where weight decay leads")
+    decay_until: int | None = Field(None, ge=1, description="steps with weight decay; all by default")
     layerwise: bool = Field(False, description="one layer after another, instead of all at once")
 
     @model_validator(mode="after")
     def _one_way(self) -> Params:
         if self.fresh and self.sampling is not None:
             raise ValueError(f"sampling = {self.sampling!r}: not with fresh = true, where no sample comes twice")
-        if self.decay_to != "zero" and not self.weight_decay:
-            raise ValueError(f"decay_to = {self.decay_to!r}: there is no weight_decay")
         return self
 
     def batch_size(self) -> int:
@@ -72,7 +72,7 @@ EXAMPLES = (
     {"steps": 50, "step": 0.05, "batch": 3, "sampling": "replacement"},
     {"steps": 50, "step": "auto", "auto_every": 20, "batch": 2, "fresh": True},
     {"steps": 50, "step": 0.02, "batch": 4, "momentum": 0.9, "weight_decay": 0.01},
-    {"steps": 50, "step": 0.05, "batch": 4, "weight_decay": 0.1, "decay_to": "start"},
+    {"steps": 50, "step": 0.05, "batch": 4, "weight_decay": 0.1, "decay_to": "start", "decay_until": 30},
 )
 
 
@@ -243,9 +243,12 @@ def advance(params: Params, problem: Problem, state: State, until: int, seconds:
     def stretch(steps: int) -> tuple[int, int, float]:
         X, y = _chunk(params, problem, state) if params.fresh else (problem.X, problem.y)
         trained, first, last = _stage(params, problem, state["step"])
+        decay = params.weight_decay
+        if params.decay_until is not None:
+            decay, last = (decay, min(last, params.decay_until)) if state["step"] < params.decay_until else (0.0, last)
         usual = arguments(params, problem, state, min(steps, last - state["step"]), (X, y), trained, first)
         own = mode, params.batch, state["order"], state["at"], state["rng"], rows, values
-        pull = state.get("velocity", none), state.get("towards", none), params.momentum, params.weight_decay
+        pull = state.get("velocity", none), state.get("towards", none), params.momentum, decay
         done, ending, units, state["at"] = descend[problem.dtype](*usual, *own, *pull)
         return done, ending, units
 
