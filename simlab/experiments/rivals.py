@@ -47,6 +47,7 @@ SECONDS = 0.5
 
 class Params(Base):
     learner: Literal["descent", "tangent", "last", "kernel"] = Field("descent", description="what learns")
+    label: str = Field("", description="what a sweep calls this learner with its settings; of no other use")
     samples: int = Field(ge=1, description="number n of training samples")
     validation_samples: int = Field(1000, ge=1, description="samples that choose the ridge")
     test_samples: int = Field(2000, ge=2, description="samples on which the error is measured")
@@ -136,6 +137,7 @@ def outputs(params: Params) -> dict[str, Output]:
         "test_error_se": Output("its standard error over the test inputs"),
         "validation_error": Output("the same on the validation data"),
         "train_error": Output("the same on the training data"),
+        "composed_power": Output("α² E‖G(F)‖², the error of having learned F alone; NaN where the target has no parts"),
         "learned_simple": Output("coefficient of F in f; NaN where the target has no parts"),
         "learned_composed": Output("coefficient of αG(F) in f; NaN where the target has no parts"),
         "ridge_chosen": Output("ridge of the least validation error, in units of K's mean diagonal; NaN for a net"),
@@ -256,7 +258,9 @@ def _mean_square(residual: Floats) -> float:
 def _errors(work: Work, predict: Predict, ridge: float, ending: int) -> dict[str, NDArray[Any]]:
     f = predict(work.X_test)
     squares = np.sum((f - work.y_test) ** 2, axis=1)
-    simple = composed = float("nan")
+    simple = composed = power = float("nan")
+    if work.parts is not None:
+        power = work.target.alpha**2 * _mean_square(work.parts[1])
     if work.parts is not None and ending == GOING:
         learned = work.target.learned(f, work.parts)
         simple, composed = learned.simple, learned.composed
@@ -265,6 +269,7 @@ def _errors(work: Work, predict: Predict, ridge: float, ending: int) -> dict[str
         "test_error_se": float(np.std(squares, ddof=1) / len(squares) ** 0.5),
         "validation_error": _mean_square(predict(work.X_validation) - work.y_validation),
         "train_error": _mean_square(predict(work.X) - work.y),
+        "composed_power": power,
         "learned_simple": simple,
         "learned_composed": composed,
         "ridge_chosen": ridge,

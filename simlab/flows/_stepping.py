@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numba import float64, int64, types
@@ -162,27 +162,33 @@ def signature(real: Any, *more: Any, also: tuple[Any, ...] = ()) -> Any:
     )
 
 
+class Stage(NamedTuple):
+    """A stretch of a descent in which only `trained` moves: its first step and one past its last, and how many times
+    as fast as over the whole the schedule of the step size goes from its first step on."""
+
+    trained: range
+    first: int
+    last: int
+    pace: int = 1
+
+
 def arguments(
     params: Stepping,
     problem: Problem,
     state: State,
     steps: int,
     samples: tuple[Array, Array] | None = None,
-    trained: range | None = None,
-    first: int = 0,
+    stage: Stage | None = None,
 ) -> tuple[Any, ...]:
-    """gradient, its arguments, the trained span, η and schedule, steps before, steps to make, units, limit.
-
-    `trained` is what moves, where that is not all that is trained; `first` the step at which the schedule began.
-    """
+    """gradient, its arguments, the trained span, η and schedule, steps before, steps to make, units, limit."""
     theta = state["theta"]
-    span = trained or problem.trained
+    span, first, _, pace = stage or Stage(problem.trained, 0, params.steps)
     X, y = samples or (problem.X, problem.y)
     rows = params.batch_size() or len(X)
     return (
         problem.gradient, *problem.activation, theta, X, y, problem.scalar_alpha, *problem.layout,
         problem.buffer("grad", theta.size), problem.buffer("scratch", problem.scratch(rows)), span.start, span.stop,
-        state["eta"], *numbers_of(params), state["step"] - first, steps, state["units"], state["limit"],
+        state["eta"], *numbers_of(params, pace), state["step"] - first, steps, state["units"], state["limit"],
     )  # fmt: skip
 
 

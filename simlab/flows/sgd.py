@@ -8,7 +8,7 @@ with momentum β (heavy ball, as in `momentum`) and weight decay λ towards θ̄
 learning rate is half of η and its weight decay twice λ.
 
 `layerwise` trains the layers one after another, from the first to the last and the steps shared out evenly: what the
-network calls its `stages`. The schedule of the step size begins anew with each.
+network calls its `stages`. Each goes through the whole schedule of the step size.
 
 sampling = "epochs"       every epoch visits each training sample once, in a new random order; its last batch has what
                           is left over (n mod B samples)
@@ -38,7 +38,7 @@ from simlab.core.params import module_of
 from simlab.core.rng import Streams
 from simlab.flows._problem import BEYOND, GOING, NOT_FINITE, Problem
 from simlab.flows._schedule import factor
-from simlab.flows._stepping import State, Stepping, arguments, begin, copy_of, go, signature
+from simlab.flows._stepping import Stage, State, Stepping, arguments, begin, copy_of, go, signature
 
 Array = NDArray[Any]
 EPOCHS, REPLACEMENT, FRESH = range(3)
@@ -213,13 +213,13 @@ def _drawn(problem: Problem, size: int, before: np.random.Generator) -> tuple[Ar
     return X, y, copy_of(rng)
 
 
-def _stage(params: Params, problem: Problem, step: int) -> tuple[range, int, int]:
-    """What is trained at this step, and the first step and the one past the last at which it is."""
+def _stage(params: Params, problem: Problem, step: int) -> Stage:
+    """The one that this step belongs to."""
     if not params.layerwise:
-        return problem.trained, 0, params.steps
+        return Stage(problem.trained, 0, params.steps)
     stages = _stages(problem)
     each = -(-params.steps // len(stages))
-    return stages[step // each], step // each * each, (step // each + 1) * each
+    return Stage(stages[step // each], step // each * each, (step // each + 1) * each, len(stages))
 
 
 def _stages(problem: Problem) -> tuple[range, ...]:
@@ -242,11 +242,11 @@ def advance(params: Params, problem: Problem, state: State, until: int, seconds:
 
     def stretch(steps: int) -> tuple[int, int, float]:
         X, y = _chunk(params, problem, state) if params.fresh else (problem.X, problem.y)
-        trained, first, last = _stage(params, problem, state["step"])
-        decay = params.weight_decay
+        stage, decay = _stage(params, problem, state["step"]), params.weight_decay
+        last = stage.last
         if params.decay_until is not None:
             decay, last = (decay, min(last, params.decay_until)) if state["step"] < params.decay_until else (0.0, last)
-        usual = arguments(params, problem, state, min(steps, last - state["step"]), (X, y), trained, first)
+        usual = arguments(params, problem, state, min(steps, last - state["step"]), (X, y), stage)
         own = mode, params.batch, state["order"], state["at"], state["rng"], rows, values
         pull = state.get("velocity", none), state.get("towards", none), params.momentum, decay
         done, ending, units, state["at"] = descend[problem.dtype](*usual, *own, *pull)

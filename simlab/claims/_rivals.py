@@ -1,0 +1,172 @@
+"""What the claims about nets and their rivals share: specs of searched settings, and the best by validation. MATH §9.
+
+A *setting* is a learner with its step size and weight decay; settings advance together, one dimension of the sweep.
+Of each learner the setting with the least validation error, averaged over seeds, counts. Steps are those of half the
+mean square: where learning rates are stated for the mean square itself, they are half of these, weight decays twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from simlab.figures._style import tick_at
+from simlab.record.reader import Results
+
+Floats = NDArray[np.float64]
+
+SPEC = """
+[experiment]
+kind = "rivals"
+seed = {seed}
+samples = {samples}
+validation_samples = 1000
+test_samples = 4000
+ridges = {ridges}
+dtype = "float32"
+[data]
+kind = "boolean_cube"
+dim = {dim}
+[target]
+kind = "allen_zhu_li"
+pairs = {pairs}
+group = 4
+alpha = 0.3
+[network]
+kind = "resnet3"
+outputs = {pairs}
+width = {width}
+[flow]
+kind = "sgd"
+batch = 50
+momentum = 0.9
+schedule = "piecewise"
+steps = {steps}
+drop_steps = [{half}]
+drop_factors = [0.1]
+[sweep]
+"experiment.label" = {labels}
+"experiment.learner" = {learners}
+"network.form" = {forms}
+"flow.step" = {step_sizes}
+"flow.weight_decay" = {decays}
+zip = [["experiment.label", "experiment.learner", "network.form", "flow.step", "flow.weight_decay"]]
+{more}
+seeds = {seeds}
+"""
+SMALL = {"samples": 600, "dim": 20, "pairs": 4, "width": 100, "steps": 4800}
+"""Four products of pairs in dimension 20, G the product of all four: a quarter of a second a net."""
+PUBLISHED = {"samples": 1000, "dim": 30, "pairs": 8, "width": 200, "steps": 16000}
+"""The experiment of Allen-Zhu and Li: 800 epochs in batches of 50."""
+
+Setting = tuple[str, str, float, float]
+"""Learner, form, step size, weight decay."""
+
+
+def spec(
+    settings: Sequence[Setting], size: dict[str, int], seeds: int, seed: int = 1, more: str = "", **other: Any
+) -> str:
+    learners, forms, step_sizes, decays = (list(each) for each in zip(*settings, strict=True))
+    labels = [f"{learner} {form} {step:g} {decay:g}" for learner, form, step, decay in settings]
+    fields = {"ridges": [1e-3, 1e-2, 1e-1]} | size | other
+    return SPEC.format(
+        labels=labels, learners=learners, forms=forms, step_sizes=step_sizes, decays=decays, seeds=seeds, seed=seed, more=more,
+        half=fields["steps"] // 2, **fields,
+    )  # fmt: skip
+
+
+def descents(form: str, steps: Sequence[float], decays: Sequence[float] = (2.5e-4,)) -> list[Setting]:
+    return [("descent", form, step, decay) for step in steps for decay in decays]
+
+
+def machines(forms: Sequence[str]) -> list[Setting]:
+    """Both kernels of each; they take no steps."""
+    return [(learner, form, 1.0, 0.0) for form in forms for learner in ("tangent", "last")]
+
+
+@dataclass(frozen=True)
+class Best:
+    """A learner at the setting that validation chose: its test errors and what it learned of αG(F), over seeds. The
+    width is 0 where the sweep has one only."""
+
+    learner: str
+    form: str
+    width: int
+    step: float
+    decay: float
+    errors: Floats
+    composed: Floats
+
+    @property
+    def error(self) -> float:
+        return float(self.errors.mean())
+
+    @property
+    def name(self) -> str:
+        nets = {"residual": "ResNet", "plain": "three layers", "two_layer": "two layers"}
+        how = {"descent": "", "tangent": ", tangent kernel", "last": ", last layer"}
+        return nets[self.form] + how[self.learner]
+
+    def numbers(self) -> dict[str, Any]:
+        return {
+            "name": self.name, "width": self.width, "step": self.step, "weight_decay": self.decay, "error": self.error,
+            "errors": self.errors.tolist(), "learned_composed": float(self.composed.mean()),
+        }  # fmt: skip
+
+
+def line(results: Results) -> float:
+    """α² E‖G(F)‖²: the error of a learner of F alone."""
+    return float(np.mean(results["composed_power"]))
+
+
+def table(results: Results, name: str) -> Floats:
+    """(settings, widths, seeds)"""
+    settings, widths = len(results["flow.step"]), len(results.get("network.width", [0]))
+    return np.asarray(results[name], dtype=np.float64).reshape(settings, widths, -1)
+
+
+def best(results: Results) -> list[Best]:
+    """The best setting of each learner at each width, in the order of the sweep."""
+    test, composed = table(results, "test_error"), table(results, "learned_composed")
+    score = np.nan_to_num(table(results, "validation_error"), nan=np.inf).mean(axis=2)
+    who = list(zip(results["experiment.learner"].tolist(), results["network.form"].tolist(), strict=True))
+    widths = results["network.width"].tolist() if "network.width" in results else [0]
+    found = []
+    for pair in dict.fromkeys(who):
+        own = [i for i, other in enumerate(who) if other == pair]
+        for w, width in enumerate(widths):
+            i = min(own, key=lambda i: float(score[i, w]))
+            step, decay = float(results["flow.step"][i]), float(results["flow.weight_decay"][i])
+            found.append(Best(*pair, width, step, decay, test[i, w], composed[i, w]))
+    return found
+
+
+def bars(axis: Axes, rows: Sequence[Best], level: float, title: str) -> None:
+    """Errors by learner, a point a seed, with the line of learning F alone."""
+    names = [row.name for row in rows]
+    for i, row in enumerate(rows):
+        shade = "C0" if row.learner == "descent" else "C1"
+        axis.barh(i, row.error, color=shade, alpha=0.35)
+        axis.plot(row.errors, np.full(row.errors.size, i), ".", ms=5, color=shade)
+    axis.axvline(level, color="k", ls="--", lw=1)
+    axis.text(level, -0.75, " F alone", fontsize=8, va="center", ha="left")
+    axis.set(xscale="log", xlabel="test error E‖f − H‖²", title=title, ylim=(len(rows) - 0.4, -1.1))
+    axis.set_yticks(range(len(rows)), names, fontsize=8)
+
+
+def against_width(axis: Axes, rows: Sequence[Best], level: float, title: str) -> None:
+    """Errors against the width, a line a learner."""
+    for name in dict.fromkeys(row.name for row in rows):
+        some = [row for row in rows if row.name == name]
+        widths = [row.width for row in some]
+        spread = [row.errors.std(ddof=1) / row.errors.size**0.5 if row.errors.size > 1 else 0.0 for row in some]
+        style = "-o" if some[0].learner == "descent" else "--s"
+        axis.errorbar(widths, [row.error for row in some], spread, fmt=style, ms=4, lw=1.2, capsize=2, label=name)
+    axis.axhline(level, color="k", ls="--", lw=1)
+    axis.set(xscale="log", yscale="log", xlabel="width m", ylabel="test error E‖f − H‖²", title=title)
+    tick_at(axis, sorted({row.width for row in rows}))

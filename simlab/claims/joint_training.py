@@ -1,0 +1,60 @@
+"""Layers must be trained together: one after the other they do not clean each other's signal. [S3 §7], MATH §9.
+
+The first layer alone sees F corrupted by αG(F), and fits what it can of the latter as noise; a second layer trained
+after it finds G of a corrupted F. Trained together each round leaves the other a cleaner signal. The control trains
+the first layer, then the second, each with half of the steps and the whole schedule of the step size.
+"""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from simlab.claims import _rivals
+from simlab.claims._ledger import Judgement
+from simlab.figures._style import panels
+from simlab.record.reader import Results
+
+STATEMENT = (
+    "Training both hidden layers of a ResNet together learns F + αG(F); training them one after the other leaves "
+    "most of αG(F)."
+)
+SOURCE = "ResNet beyond kernels [S3] §1, §7"
+EXPECTED = "mean test error at most half of the line k·α² of having learned F alone, at the best step"
+LEARNED = 0.5
+
+QUICK = _rivals.spec(_rivals.descents("residual", (0.3, 0.6, 1.0)), _rivals.SMALL, seeds=6)
+FULL = _rivals.spec(_rivals.descents("residual", (0.2, 0.4, 0.6, 0.8), (2.5e-4, 5e-4)), _rivals.PUBLISHED, seeds=5)
+CONTROL = ("flow.layerwise=true",)
+
+
+def judge(results: Results) -> Judgement:
+    row, level = _rivals.best(results)[0], _rivals.line(results)
+    measured = (
+        f"error {row.error:.3f} (seeds {row.errors.min():.3f} to {row.errors.max():.3f}) at step {row.step:g}, "
+        f"{row.error / level:.2f} of the line {level:.3f}; {row.composed.mean():.2f} of αG(F) learned"
+    )
+    return Judgement(bool(row.error <= LEARNED * level), measured, {"line": level, **row.numbers()})
+
+
+def figure(results: Results, control: Results) -> Figure:
+    fig, (left, right) = panels(2)
+    level = _rivals.line(results)
+    for source, colour, label in ((results, "C0", "together"), (control, "C3", "control: one after the other")):
+        steps, decays = source["flow.step"].tolist(), source["flow.weight_decay"].tolist()
+        x = [
+            f"{step:g}" if len(set(decays)) == 1 else f"{step:g}\n{1e4 * decay:g}e-4"
+            for step, decay in zip(steps, decays, strict=True)
+        ]
+        for axis, name in ((left, "test_error"), (right, "learned_composed")):
+            values = _rivals.table(source, name)[:, 0]
+            for i, some in enumerate(values):
+                axis.plot([i] * some.size, some, ".", ms=4, alpha=0.4, color=colour)
+            axis.plot(range(len(x)), values.mean(axis=1), "o-", ms=5, lw=1.2, color=colour, label=label)
+            axis.set_xticks(range(len(x)), x)
+            axis.set_xlabel("step size" if len(set(decays)) == 1 else "step size and weight decay")
+    left.axhline(level, color="k", ls="--", lw=1, label="F alone")
+    left.axhline(LEARNED * level, color="0.7", lw=0.8)
+    left.set(yscale="log", ylabel="test error E‖f − H‖²", title="error at the end")
+    right.set(ylabel="part of αG(F) learned", title="what of αG(F) is learned", ylim=(0, 1.05))
+    left.legend(frameon=False, fontsize=8, loc="lower left")
+    return fig

@@ -1,0 +1,94 @@
+"""The learning rate decides: just below divergence SGD learns αG(F), with small steps it does not. [S3 §6], MATH §9.
+
+The ResNet of `resnet_beyond_kernels` over a range of step sizes, the number of steps being the same. Small steps leave
+it near the line α² E‖G(F)‖² of having learned F alone; steps within a factor of a few of those that diverge learn αG(F)
+as well, and larger ones diverge. In the control the second layer stays as drawn, and no step size helps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simlab.claims import _rivals
+from simlab.claims._ledger import Judgement
+from simlab.figures._style import panels
+from simlab.record.reader import Results
+
+STATEMENT = (
+    "With steps just below divergence SGD on a three-layer ResNet learns αG(F) too; with small steps, and as many of "
+    "them, it learns F alone."
+)
+SOURCE = "ResNet beyond kernels [S3] §6 (Allen-Zhu and Li)"
+EXPECTED = (
+    "error above 0.9 of the line k·α² at the smallest step, at most half of it at the best, which is within a factor "
+    "of 5 of the smallest step that diverges"
+)
+SMALL_LEAVES = 0.9
+LEARNED = 0.5
+NEAR = 5.0
+
+QUICK = _rivals.spec(
+    _rivals.descents("residual", (0.01, 0.03, 0.1, 0.3, 0.6, 0.9, 1.2, 1.7, 2.4)), _rivals.SMALL, seeds=6
+)
+FULL = _rivals.spec(
+    _rivals.descents("residual", (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.4, 2.0)), _rivals.PUBLISHED, seeds=5
+)
+CONTROL = ("network.trained=first",)
+
+
+def _rates(results: Results) -> dict[str, Any]:
+    """Step sizes ascending, mean test error of each (NaN where a seed diverged), and the shares that diverged."""
+    order = np.argsort(results["flow.step"])
+    return {
+        "steps": np.asarray(results["flow.step"])[order],
+        "errors": _rivals.table(results, "test_error")[order, 0],
+        "composed": _rivals.table(results, "learned_composed")[order, 0],
+        "diverged": _rivals.table(results, "diverged")[order, 0].mean(axis=1),
+    }
+
+
+def judge(results: Results) -> Judgement:
+    found, level = _rates(results), _rivals.line(results)
+    steps, error = found["steps"], found["errors"].mean(axis=1)
+    ended = np.flatnonzero(found["diverged"] > 0)
+    edge = float(steps[ended[0]]) if ended.size else float("inf")
+    stable = np.isfinite(error) & (steps < edge)
+    best = int(np.argmin(np.where(stable, error, np.inf)))
+    smallest = float(error[0])
+    holds = smallest >= SMALL_LEAVES * level and error[best] <= LEARNED * level and steps[best] >= edge / NEAR
+    measured = (
+        f"error over line: {smallest / level:.2f} at step {steps[0]:g}, {error[best] / level:.2f} at {steps[best]:g}, "
+        f"where {found['composed'][best].mean():.2f} of αG(F) is learned; the first step to diverge is {edge:g}"
+    )
+    numbers = {
+        "line": level, "steps": steps.tolist(), "errors": error.tolist(), "best": float(steps[best]),
+        "composed": found["composed"].mean(axis=1).tolist(), "diverged": found["diverged"].tolist(),
+    }  # fmt: skip
+    return Judgement(bool(holds), measured, numbers)
+
+
+def _draw(axes: tuple[Axes, Axes], results: Results, colour: str, label: str) -> None:
+    found = _rates(results)
+    for axis, values in zip(axes, (found["errors"], found["composed"]), strict=True):
+        axis.plot(np.repeat(found["steps"], values.shape[1]), values.ravel(), ".", ms=4, alpha=0.4, color=colour)
+        axis.plot(found["steps"], values.mean(axis=1), "o-", ms=4, lw=1.3, color=colour, label=label)
+        gone = found["steps"][found["diverged"] > 0]
+        if gone.size:
+            axis.axvspan(gone[0], found["steps"][-1] * 1.2, color=colour, alpha=0.08, lw=0)
+
+
+def figure(results: Results, control: Results) -> Figure:
+    fig, (left, right) = panels(2)
+    _draw((left, right), results, "C0", "both layers trained")
+    _draw((left, right), control, "C3", "control: second layer as drawn")
+    left.axhline(_rivals.line(results), color="k", ls="--", lw=1, label="F alone")
+    left.set(yscale="log", ylabel="test error E‖f − H‖²", title="small steps learn F alone (shaded: diverges)")
+    right.set(ylabel="part of αG(F) learned", title="what of αG(F) is learned")
+    for axis in (left, right):
+        axis.set(xscale="log", xlabel="step size η of half the mean square")
+    left.legend(frameon=False, fontsize=8, loc="lower left")
+    return fig

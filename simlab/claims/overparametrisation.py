@@ -1,0 +1,82 @@
+"""Over-parametrisation does not hurt the ResNet: test error against the width. [S3 §6], MATH §9.
+
+With more weights than numbers to be fitted, and with many times more, the three-layer ResNet still learns αG(F): its
+error stays below the line α² E‖G(F)‖², where nets too narrow have not even learned F. Step size and weight decay are
+chosen on validation data at each width. In the control the second layer stays as drawn: no width helps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from simlab.claims import _rivals
+from simlab.claims._ledger import Judgement
+from simlab.figures._style import panels, setting
+from simlab.record.reader import Results
+
+STATEMENT = (
+    "The test error of the three-layer ResNet falls with the width until F and αG(F) are learned, and stays there "
+    "however many more weights than samples there are."
+)
+SOURCE = "ResNet beyond kernels [S3] §6 (Allen-Zhu and Li)"
+EXPECTED = (
+    "error above the line k·α² at the smallest width, at most 0.7 of it at every width with more weights than numbers "
+    "to fit"
+)
+LEARNED = 0.7
+
+_WIDE = '"network.width" = {}'
+QUICK = _rivals.spec(
+    _rivals.descents("residual", (0.6, 1.0)), _rivals.SMALL, seeds=4, more=_WIDE.format([10, 40, 100, 200, 400])
+)
+FULL = _rivals.spec(
+    _rivals.descents("residual", (0.4, 0.6, 0.8, 1.0), (2.5e-4, 1e-3)),
+    _rivals.PUBLISHED,
+    seeds=5,
+    more=_WIDE.format([20, 50, 100, 200, 500, 1000, 2000, 5000]),
+)
+CONTROL = ("network.trained=first",)
+
+
+def _over(results: Results, width: int) -> float:
+    """Weights of a net (both layers and their biases) over numbers to be fitted."""
+    dim, k, n = (
+        int(setting(results, *key)) for key in (("data", "dim"), ("network", "outputs"), ("experiment", "samples"))
+    )
+    return width * (dim + k + 2) / (n * k)
+
+
+def judge(results: Results) -> Judgement:
+    rows, level = _rivals.best(results), _rivals.line(results)
+    found: list[dict[str, Any]] = [row.numbers() | {"over": _over(results, row.width)} for row in rows]
+    wide = [row for row in found if row["over"] > 1.0]
+    worst = max(row["error"] for row in wide)
+    holds = found[0]["error"] > level and worst <= LEARNED * level
+    measured = (
+        f"error over line: {found[0]['error'] / level:.2f} at width {found[0]['width']}, at most {worst / level:.2f} "
+        f"with {wide[0]['over']:.1f} to {wide[-1]['over']:.1f} weights for each number to fit"
+    )
+    return Judgement(bool(holds), measured, {"line": level, "widths": found})
+
+
+def figure(results: Results, control: Results) -> Figure:
+    fig, axes = panels(2)
+    for axis, source, title in (
+        (axes[0], results, "both layers trained"),
+        (axes[1], control, "control: second layer as drawn"),
+    ):
+        rows, level = _rivals.best(source), _rivals.line(source)
+        for row in rows:
+            axis.plot([row.width] * row.errors.size, row.errors, ".", ms=4, alpha=0.5, color="C0")
+        _rivals.against_width(axis, rows, level, title)
+        edge = next(row.width for row in rows if _over(source, row.width) > 1.0)
+        axis.axvspan(edge, rows[-1].width, color="C2", alpha=0.07, lw=0)
+        axis.text(edge, axis.get_ylim()[0], " more weights than numbers to fit", fontsize=7, va="bottom")
+        axis.text(rows[0].width, level, "F alone", fontsize=8, va="bottom")
+    low = min(axis.get_ylim()[0] for axis in axes)
+    high = max(axis.get_ylim()[1] for axis in axes)
+    for axis in axes:
+        axis.set_ylim(low, high)
+    return fig
