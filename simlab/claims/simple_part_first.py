@@ -1,8 +1,8 @@
 """F is learned before αG(F), and each then cleans the other: the parts of the error along training. [S3 §7], MATH §9.
 
 The net's output is projected on F and on αG(F) along SGD (`simlab.observables.hierarchy`). F is half learned long
-before αG(F) is; while αG(F) is being learned what is left of F, and the rest that is neither, fall on: the signal that each
-layer sees is cleaned by the other. In the control the second layer stays as drawn: αG(F) is never half learned.
+before αG(F) is; while αG(F) is being learned what is left of F, and the rest that is neither, fall on: each layer
+cleans the signal that the other sees. In the control the second layer stays as drawn: αG(F) is never half learned.
 """
 
 from __future__ import annotations
