@@ -5,13 +5,13 @@ few coordinates; and, at the recorded times, on the same a_j with u = 0 and s = 
 
 - ``loss_limit``: ½E(f* − f)² of the dimension-free dynamics, exact; ``loss_difference``: the net's test loss less it;
 - ``distance``: the mean over the test inputs of (f_net − f_limit)²;
-- ``coefficient`` and ``coefficient_limit`` : (record, term), E f χ_S on the target's monomials: the limit's exact, the
-  net's as that plus the mean of (f_net − f_limit)χ_S over the test inputs, which is less noisy;
+- ``coefficient`` and ``coefficient_limit`` : (record, term), E f χ_S on the target's monomials: of the limit exact, of
+  the net as that plus the mean of (f_net − f_limit)χ_S over the test inputs, which is less noisy;
 - ``leap`` of the target: at most 1 for a merged staircase.
 
-Time is that of particles, step count × step: a step of η m (``step_unit = "particle"``) is the time η. The two agree for
-wide nets, high dimension and small noise: SGD adds a noise of the order η d/batch to f², from the d coordinates that do
-not count, neurons the order 1/m, and w·x is Gaussian, and u = 0 at the start, to within 1/d.
+Time is that of particles, step count × step: a step of η m (``step_unit = "particle"``) is the time η. The two agree
+for wide nets, high dimension and small noise: SGD adds a noise of the order η d/batch to f², from the d coordinates
+that do not count, neurons the order 1/m, and w·x is Gaussian, and u = 0 at the start, to within 1/d.
 
 The limit goes from one recorded time to the next by steps of at most ``limit_step``, or by an adaptive solver
 (`simlab.theory.dimension_free`). State: ``limit_{time,a,u,s}``, where it stands.
@@ -57,7 +57,8 @@ class Params(gradient_flow.Params):
             raise ValueError(f"data.kind = {kind_of(self.data)!r}: must be boolean_cube, which the limit is for")
         if not isinstance(self.target, OnTheCube):
             raise ValueError(
-                f"target.kind = {kind_of(self.target)!r}: not of a few coordinates (allowed: monomials, staircase, parity)"
+                f"target.kind = {kind_of(self.target)!r}: not of a few coordinates "
+                "(allowed: monomials, staircase, parity)"
             )
         if kind_of(network) != "two_layer":
             raise ValueError(f"network.kind = {kind_of(network)!r}: must be two_layer, which the limit is of")
@@ -173,9 +174,8 @@ def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]
     rows = _descent.advance(params, work.followed.course, state, view)
     beside = [_measured(params, work, state, time, f) for time, f in seen]
     k = work.features.shape[1]
-    for name, shape in (
-        ("loss_limit", ()), ("loss_difference", ()), ("distance", ()), ("coefficient", (k,)), ("coefficient_limit", (k,)),
-    ):  # fmt: skip
+    shapes = {"loss_limit": (), "loss_difference": (), "distance": (), "coefficient": (k,), "coefficient_limit": (k,)}
+    for name, shape in shapes.items():
         rows[name] = np.array([row[name] for row in beside], dtype=np.float64).reshape(-1, *shape)
     if state["finished"]:
         target = work.followed.target

@@ -1,4 +1,4 @@
-"""Functions of a few coordinates on the Boolean cube: f(x) = Σ_S c_S ∏_{i∈S} z_i, z = factor·x at the coordinates. MATH §9.
+"""Functions of a few coordinates on the Boolean cube: f(x) = Σ_S c_S ∏_{i∈S} z_i, z = factor·x there. MATH §9.
 
 A term S is a tuple of places 0 … P − 1; place j is the coordinate ``coordinates[j]`` of x. z is ±1 for x = ±1 and
 factor 1, or for x = ±1/√d and factor √d ("unit"). Elsewhere f is the polynomial it is written as.
@@ -71,9 +71,9 @@ def check_terms(terms: Sequence[Term]) -> None:
         if min(term, default=0) < 0:
             raise ValueError(f"terms: {list(term)} has a negative coordinate; they count from 0")
     sets = [frozenset(term) for term in terms]
-    for i, term in enumerate(sets):
-        if term in sets[:i]:
-            raise ValueError(f"terms: {sorted(term)} is there twice; add their coefficients")
+    for i, found in enumerate(sets):
+        if found in sets[:i]:
+            raise ValueError(f"terms: {sorted(found)} is there twice; add their coefficients")
 
 
 def on_the_cube(

@@ -1,4 +1,4 @@
-"""The staircase f(x) = z₁ + z₁z₂ + … + z₁…z_K, z = factor·x at K coordinates: of leap 1, learned step by step. MATH §9."""
+"""The staircase f(x) = z₁ + z₁z₂ + … + z₁…z_K, z = factor·x at K coordinates: leap 1, learned step by step. MATH §9."""
 
 from __future__ import annotations
 

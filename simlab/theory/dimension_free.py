@@ -6,19 +6,19 @@ standard normal, u its weights at z and s the norm of the others, and one-pass S
     f(z) = E_ρ a E_G σ(u·z + sG),   e = f − f*,
     ȧ = −E[e σ],   u̇ = −a E[e σ' z],   ṡ = −a E[e σ' G],                     start u = 0,
 
-the gradient flow of R = ½E e² in the time of particles (ȧ_i = −m ∂R/∂a_i for m particles of equal weight). Here on all
-2^P points, exactly: for ReLU with a shift, x = u·z + b, E_Gσ = xΦ(x/s) + sϕ(x/s), E_Gσ' = Φ(x/s), E_Gσ'G = ϕ(x/s); for a
-smooth σ by Gauss–Hermite.
+the gradient flow of R = ½E e² in the time of particles (ȧ_i = −m ∂R/∂a_i for m particles of equal weight). Here on
+all 2^P points, exactly: for ReLU with a shift, x = u·z + b, E_Gσ = xΦ(x/s) + sϕ(x/s), E_Gσ' = Φ(x/s), E_Gσ'G = ϕ(x/s);
+for a smooth σ by Gauss–Hermite.
 
 The flow of a ReLU is not smooth: a neuron whose kink comes to a point z (x = 0) loses its s there in finite time and
 slides along the kink, where σ' jumps. An adaptive solver would then take steps without end; steps of a given length h
-(Runge–Kutta of order 4) go on with an error of order h: risks of relu(x + 1) on z₁ + z₁z₂ + z₁z₂z₃ up to t = 80 agree to
-1 % between h = 0.1 and 0.01. Smooth activations have no such trouble.
+(Runge–Kutta of order 4) go on with an error of order h: risks of relu(x + 1) on z₁ + z₁z₂ + z₁z₂z₃ up to t = 80 agree
+to 1 % between h = 0.1 and 0.01. Smooth activations have no such trouble.
 
 **Zeros stay zeros.** A target that is not a merged staircase leaves some u_j at 0, an invariant but unstable set: a
 rounding error there grows like exp(ct). Expectations are therefore sums of pairs, one coordinate after the other
-(`_pair_up`): v(+) + v(−), or v(+) − v(−) at the coordinate j of z_j. Let g(z) = eσ' keep its bits when the signs of z in
-a set H change, as it does where u is 0 on H and every monomial of f* has an even number of coordinates in H. Such a
+(`_pair_up`): v(+) + v(−), or v(+) − v(−) at the coordinate j of z_j. Let g(z) = eσ' keep its bits when the signs of z
+in a set H change, as it does where u is 0 on H and every monomial of f* has an even number of coordinates in H. Such a
 change swaps terms of each sum, which does not change it (addition is commutative in floating point too), and turns the
 difference into its negative: E[g z_j], j ∈ H, equals its negative bit for bit, and is 0.
 """
@@ -73,8 +73,8 @@ class Course:
 
 
 @jit
-def _pair_up(v: Floats, out: Floats) -> float:
-    """E v over the 2^P points, and out[j] = E v z_j; v is used up. Sums of pairs at coordinate 0, 1, … in this order."""
+def _pair_up(v: Floats, out: Floats) -> None:
+    """out[j] = E v z_j over the 2^P points, and v[0] = Σ v; the rest of v is used up. Pairs at coordinate 0, 1, …"""
     size, scale = v.size, 1.0 / v.size
     rest = np.empty(size // 2)
     for j in range(out.size):
@@ -88,7 +88,6 @@ def _pair_up(v: Floats, out: Floats) -> float:
             for i in range(left):
                 rest[i] = rest[2 * i] + rest[2 * i + 1]
         out[j] = scale * rest[0]
-    return scale * v[0]
 
 
 @jit(signatures=[void(float64[:, ::1], float64[::1], float64[:, ::1], float64, *[float64[:, ::1]] * 3)])
@@ -155,7 +154,7 @@ def _velocity(a: Floats, H: Floats, D: Floats, K: Floats, f: Floats, target: Flo
     for i in range(m):
         for k in range(size):
             f[k] += a[i] * H[i, k]
-    error, v, none = np.empty(size), np.empty(size), np.empty(0)
+    error, v = np.empty(size), np.empty(size)
     for k in range(size):
         f[k] /= m
         error[k] = f[k] - target[k]

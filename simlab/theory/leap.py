@@ -1,4 +1,4 @@
-"""Functions on {±1}^P by their Fourier–Walsh coefficients, and how far they leap. MATH §9; Abbe, Boix-Adserà, Misiakiewicz.
+"""Functions on {±1}^P by their Fourier–Walsh coefficients, and how far they leap. MATH §9.
 
 f(z) = Σ_S c_S χ_S(z), χ_S(z) = ∏_{j∈S} z_j, c_S = E f χ_S. Values are listed point by point: point i has z_j = −1 where
 bit j of i is 1 (`points`); coefficients subset by subset: bit j of their index says whether j ∈ S.
@@ -8,10 +8,12 @@ The *leap* of f is, over the orders S_1, S_2, … of its support (the S with c_S
     min over orders of max_i |S_i \\ (S_1 ∪ … ∪ S_{i−1})|,
 
 the most coordinates that must be found at once; the constant term finds none. f is a *merged staircase* where its leap
-is at most 1. Greedy is optimal: *take next a set that adds the fewest coordinates.* For let U be the union of what
-greedy has taken, not yet everything, T_1, T_2, … an order that attains the leap L, and T_i its first set that is not
-taken. Then T_1 ∪ … ∪ T_{i−1} ⊂ U, so T_i adds at most |T_i \\ (T_1 ∪ … ∪ T_{i−1})| ≤ L coordinates to U, and what greedy
-takes next adds no more than that.
+is at most 1 (Abbe, Boix-Adserà and Misiakiewicz).
+
+Greedy is optimal: *take next a set that adds the fewest coordinates.* For let U be the union of what greedy has taken,
+not yet everything, T_1, T_2, … an order that attains the leap L, and T_i its first set that is not taken. Then
+T_1 ∪ … ∪ T_{i−1} ⊂ U, so T_i adds at most |T_i \\ (T_1 ∪ … ∪ T_{i−1})| ≤ L coordinates to U, and what greedy takes next
+adds no more than that.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def points(count: int) -> Floats:
     """z : (2^P, P) of P = `count` coordinates"""
     check_count(count)
     bits = np.arange(1 << count)[:, np.newaxis] >> np.arange(count) & 1
-    return 1.0 - 2.0 * bits
+    return np.asarray(1.0 - 2.0 * bits, dtype=np.float64)
 
 
 def check_count(count: int, most: int = MOST) -> None:
