@@ -3,8 +3,8 @@
 Two-layer nets of mean-field scaling, σ(x) = relu(x + 1), on x uniform on {±1}^d; beside them the exact dynamics from
 the same a_j. Each monomial opens the way to the next: leap 1. The control leaves z₁z₂ out: z₁ + z₁z₂z₃ has leap 2,
 u₂ = u₃ = 0 stay exactly 0, and the exact dynamics stop at the loss ½ of z₁z₂z₃. SGD at finite d starts from u of order
-d^(−1/2) instead and leaves that saddle, the later the larger d (measured up to d = 100 with a_j of size 2: no later than
-it learns the staircase): its loss alone would not tell the two targets apart, its distance to the exact dynamics does.
+d^(−1/2) instead and leaves that saddle (up to d = 100, with a_j of size 2, as soon as it learns the staircase): its
+loss alone would not tell the two targets apart, its distance to the exact dynamics does.
 """
 
 from __future__ import annotations

@@ -28,10 +28,10 @@ STATEMENT = (
 )
 SOURCE = "Depth separation [S2] (merged staircase, Abbe, Boix-Adserà and Misiakiewicz), MATH §9"
 EXPECTED = (
-    "exponent in d of the mean square distance to the exact dynamics, mean over the records: -1 within 0.35; "
-    "it falls from every d to the next, and the loss falls to half or less"
+    "exponent in d of the mean square distance to the exact dynamics, mean over the records: -1, at small d somewhat "
+    "below, so between -1.5 and -0.75; it falls from every d to the next, and the loss falls to half or less"
 )
-EXPONENT, TOLERANCE, LEARNED = -1.0, 0.35, 0.5
+EXPONENT, LOWEST, HIGHEST, LEARNED = -1.0, -1.5, -0.75, 0.5
 
 _SPEC = """
 observables = ["test_loss"]
@@ -103,7 +103,7 @@ def judge(results: Results) -> Judgement:
     power, means = _power(results), _distances(results).mean(axis=1)
     left = float((results["test_loss"][..., -1] / results["test_loss"][..., 0]).max())
     falls = bool(np.all(np.diff(means) < 0.0))
-    near = power is not None and abs(power.exponent - EXPONENT) <= TOLERANCE
+    near = power is not None and LOWEST <= power.exponent <= HIGHEST
     dims = results["data.dim"]
     measured = (
         f"exponent {power}; mean square distance {means[0]:.2g} at d = {dims[0]}, {means[-1]:.2g} at d = {dims[-1]}"
