@@ -19,8 +19,8 @@ to 1 % between h = 0.1 and 0.01. Smooth activations have no such trouble.
 rounding error there may grow like exp(ct), as for z₁ + z₁z₂z₃. Expectations are therefore sums of pairs, one coordinate
 after the other (`_pair_up`): v(+) + v(−), or v(+) − v(−) at the coordinate j of z_j. Let g(z) = eσ' keep its bits when
 the signs of z in a set H change, as it does where u is 0 on H and every monomial of f* has an even number of its
-coordinates in H. Such a change swaps terms of each sum, which does not change it (addition is commutative in floating point too),
-and turns the difference into its negative: E[g z_j], j ∈ H, equals its negative bit for bit, and is 0.
+coordinates in H. Such a change swaps terms of each sum, which does not change it (addition is commutative in floating
+point too), and turns the difference into its negative: E[g z_j], j ∈ H, equals its negative bit for bit, and is 0.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def panels(edges: list[Floats | float]) -> tuple[Floats, Floats]:
 def expectation(f: Function, q: float, p: float, u: float, at: float = 0.0) -> float:
     """E f(z)f(z') by Gauss–Legendre in x and y, split at z = at and z' = at, a kink: for f of scale 1."""
     v = math.sqrt(1 - u * u)
-    x, wx = panels([-13.0, -5.0, at / math.sqrt(q), 5.0, 13.0])
+    x, wx = panels(sorted({-13.0, -5.0, at / math.sqrt(q), at / (math.sqrt(p) * u), 5.0, 13.0}))
     kink = np.clip((at / math.sqrt(p) - u * x) / v, -12.9, 12.9)
     low, high = np.full_like(x, -13.0), np.full_like(x, 13.0)
     y, wy = panels([low, (low + kink) / 2, kink, (kink + high) / 2, high])
@@ -113,13 +113,14 @@ def with_digits(test: Callable[..., None]) -> Callable[..., None]:
 
 @pytest.mark.parametrize(("kind", "fields"), KINDS)
 def test_phi_and_its_derivative(kind: str, fields: dict[str, Any]) -> None:
-    params, _, a, (phi, dphi, _, _) = parts(kind, fields)
+    params, module, a, (phi, dphi, _, _) = parts(kind, fields)
     f, df = definition(params)
     for z in (-3.1, -1.0, -0.3, 0.2, 1.7, 2.9):
         assert phi(z, a) == pytest.approx(float(f(np.array(z))), rel=1e-14, abs=1e-14)
         assert dphi(z, a) == pytest.approx(float(df(np.array(z))), rel=1e-9, abs=1e-11)
         h = 1e-5
-        assert dphi(z, a) == pytest.approx((phi(z + h, a) - phi(z - h, a)) / (2 * h), rel=2e-8, abs=1e-8)
+        if all(abs(z - k) > h for k in module.kinks(params)):
+            assert dphi(z, a) == pytest.approx((phi(z + h, a) - phi(z - h, a)) / (2 * h), rel=2e-8, abs=1e-8)
 
 
 @pytest.mark.parametrize(("q", "p", "u"), [(1.0, 1.0, 0.3), (0.6, 2.0, -0.7), (1.5, 0.2, 0.95), (1.0, 1.0, -0.99)])
