@@ -2,7 +2,8 @@
 
 s = 1/√m ("ntk": a limit where training is linear), 1/m ("mean_field": one where neurons move, by steps m times as
 long) or 1 ("none"). θ = (a, b, W), W : (m, d) row by row, without b where there is no bias. Every entry starts from
-N(0, τ²), τ = ``init_std``, drawn neuron by neuron: the first neurons of a wider net are those of a narrower one.
+N(0, τ²), τ = ``init_std``, drawn neuron by neuron: the first neurons of a wider net are those of a narrower one;
+with ``inner_std`` those of W from N(0, inner_std²), "unit": 1/√d, so that ‖w_j‖ is about 1 in every dimension.
 ``doubled``: neurons 2j and 2j+1 start alike but for the sign of a, so that f = 0 at the start; m counts both.
 ``trained``: both layers, the first (W and b) or the second (a) alone.
 
@@ -11,12 +12,12 @@ Loops and tangent kernel: `_two_layer_loops`.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import Field, PlainValidator, model_validator
 
 from simlab import activations
 from simlab.activations._tiles import both
@@ -30,6 +31,14 @@ from simlab.networks._gram import Factors, hadamard_gram
 Floats = NDArray[np.float64]
 
 
+def _number_or_unit(value: Any) -> Any:
+    if value is None or value == "unit":
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1e15:
+        return float(value)
+    raise ValueError('must be a number greater than 0, or "unit"')
+
+
 class Params(Base):
     width: int = Field(ge=1, description="number m of neurons")
     activation: Annotated[Base, Room("activations")] = Field(
@@ -40,6 +49,9 @@ class Params(Base):
     trained: Literal["both", "first", "second"] = Field("both", description="which layers are trained")
     doubled: bool = Field(False, description="neurons in pairs of opposite sign, so that f = 0 at the start")
     init_std: float = Field(1.0, gt=0, le=1e15, description="standard deviation τ of every weight at the start")
+    inner_std: Annotated[float | Literal["unit"] | None, PlainValidator(_number_or_unit)] = Field(
+        None, description='that of W apart: a number, or "unit" for 1/√d; left out: init_std'
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> Params:
@@ -58,6 +70,7 @@ EXAMPLES = (
     {"width": 4, "scaling": "mean_field", "trained": "first"},
     {"width": 6, "activation": "tanh", "bias": True, "doubled": True, "init_std": 0.5, "scaling": "none"},
     {"width": 5, "activation": "step", "trained": "second", "bias": True},
+    {"width": 4, "activation": "shifted", "scaling": "mean_field", "inner_std": "unit"},
 )
 
 
@@ -68,12 +81,21 @@ def size(params: Params, dim: int) -> int:
 
 def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
     """θ : (size,)"""
-    rows = params.init_std * rng.standard_normal((params.width // (1 + params.doubled), dim + 1 + params.bias))
+    outer = 1 + params.bias
+    rows = rng.standard_normal((params.width // (1 + params.doubled), dim + outer))
+    rows[:, :outer] *= params.init_std
+    rows[:, outer:] *= inner_std(params, dim)
     if params.doubled:
         rows = np.repeat(rows, 2, axis=0)
         rows[1::2, 0] *= -1
-    outer = 1 + params.bias
     return np.concatenate([rows[:, :outer].T.ravel(), rows[:, outer:].ravel()])
+
+
+def inner_std(params: Params, dim: int) -> float:
+    """Standard deviation of an entry of W at the start."""
+    if params.inner_std is None:
+        return params.init_std
+    return float(dim**-0.5) if params.inner_std == "unit" else params.inner_std
 
 
 def output_scale(params: Params) -> float:

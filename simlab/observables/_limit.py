@@ -65,15 +65,21 @@ def tangent_limit(network: Any, dim: int, radius: float | None = None) -> Limit:
 
 
 def _two_layer(network: Any, dim: int, radius: float | None) -> Limit:
-    sigma = network.init_std * (dim**0.5 if radius is None else radius)
+    inner = module_of(network).inner_std(network, dim)
+    if network.bias and inner != network.init_std:
+        raise ValueError(f"network.inner_std = {network.inner_std}: with biases the limit is known without it alone")
+    sigma = inner * (dim**0.5 if radius is None else radius)
     bias = network.init_std if network.bias else 0.0
+    first = (network.init_std / inner) ** 2  # the part of the first layer grows with a², Θ takes a to be like W
     scale = network.width * module_of(network).output_scale(network) ** 2 / sigma**2
     K = nngp(2, network.activation, sigma, bias)
     if network.trained == "second":
         return Limit(((scale, K),), -scale * bias**2)
     Theta = ntk(2, network.activation, sigma, bias)
     if network.trained == "first":
-        return Limit(((scale, Theta), (-scale, K)))
+        return Limit(((first * scale, Theta), (-first * scale, K)))
+    if first != 1.0:
+        return Limit(((first * scale, Theta), ((1.0 - first) * scale, K)))
     return Limit(((scale, Theta),), -scale * bias**2)
 
 

@@ -211,7 +211,7 @@ def test_list_and_show_name_every_kind(simlab_again: Call) -> None:
     assert "tangent_rate" in listed["claims"]
     fields = json.loads(simlab_again("show", "networks/two_layer", "--json").stdout)["fields"]
     names = [field["field"] for field in fields]
-    assert names == ["width", "activation", "scaling", "bias", "trained", "doubled", "init_std"]
+    assert names == ["width", "activation", "scaling", "bias", "trained", "doubled", "init_std", "inner_std"]
     assert "statement" in json.loads(simlab_again("show", "tangent_rate", "--json").stdout)
 
 

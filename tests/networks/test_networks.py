@@ -242,6 +242,23 @@ def test_two_layer_tangent_kernel_tends_to_its_limit() -> None:
         assert np.max(np.abs(K - limit)) < 18 / np.sqrt(width)
 
 
+@pytest.mark.parametrize("doubled", [False, True])
+def test_inner_weights_of_their_own_size(doubled: bool) -> None:
+    """The same draw: left out, or equal to init_std, bit for bit; else W alone is scaled."""
+    plain, same, other, unit = (
+        two_layer.initialise(
+            two_layer.Params(width=6, bias=True, doubled=doubled, init_std=0.3, inner_std=inner),
+            d,
+            np.random.default_rng(1),
+        )
+        for inner in (None, 0.3, 0.9, "unit")
+    )
+    assert np.array_equal(plain, same)
+    for theta, factor in ((other, 3.0), (unit, d**-0.5 / 0.3)):
+        assert np.array_equal(theta[:12], plain[:12])
+        assert np.allclose(theta[12:], factor * plain[12:], rtol=1e-14)
+
+
 def test_relu_is_homogeneous() -> None:
     params = two_layer.Params(width=9)
     rng = np.random.default_rng(3)

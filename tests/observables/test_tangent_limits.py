@@ -43,6 +43,8 @@ def scores(samples: NDArray[np.float64], expected: NDArray[np.float64]) -> NDArr
         ("two_layer", {"width": 64, "bias": True, "init_std": 1.3, "activation": "erf", "scaling": "none"}, 400),
         ("two_layer", {"width": 64, "bias": True, "init_std": 0.8, "activation": "gelu", "trained": "first"}, 400),
         ("two_layer", {"width": 64, "bias": True, "activation": "step", "trained": "second"}, 400),
+        ("two_layer", {"width": 64, "init_std": 1.5, "inner_std": "unit", "activation": "erf"}, 400),
+        ("two_layer", {"width": 64, "init_std": 0.5, "inner_std": 1.4, "trained": "first"}, 400),
         ("random_features", {"width": 64, "activation": "erf", "weight_std": 1.5, "bias_std": 0.5}, 400),
         ("neural_tangent", {"width": 64, "weight_std": 1.3, "law": "sphere", "parts": "first"}, 400),
         ("neural_tangent", {"width": 64, "activation": "gelu", "weight_std": 1.3, "bias_std": 0.4}, 400),

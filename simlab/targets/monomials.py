@@ -1,0 +1,54 @@
+"""Any polynomial of signs: f(x) = Σ_S c_S ∏_{i∈S} z_i over terms S of P coordinates, z = factor·x. MATH §9.
+
+``terms = [[0], [0, 1], [0, 1, 2]]`` is z₁ + z₁z₂ + z₁z₂z₃; ``[]`` as a term is the constant. Every function on {±1}^P
+is of this form (`simlab.theory.leap` finds the coefficients of one given by its values).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BeforeValidator, Field, model_validator
+
+from simlab.core.params import AsTuple
+from simlab.targets._boolean import Monomials, OnTheCube, check_terms, on_the_cube
+
+
+def _nested(value: Any) -> Any:
+    """Lists of lists, as TOML has them, as tuples of tuples."""
+    return tuple(tuple(term) if isinstance(term, list) else term for term in value) if _is_list(value) else value
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+class Params(OnTheCube):
+    terms: Annotated[tuple[tuple[int, ...], ...], BeforeValidator(_nested)] = Field(
+        min_length=1, description="terms, each a list of coordinates that count from 0"
+    )
+    coefficients: Annotated[tuple[float, ...] | None, AsTuple] = Field(
+        None, description="coefficient of each term; 1 each by default"
+    )
+
+    @model_validator(mode="after")
+    def _one_coefficient_a_term(self) -> Params:
+        check_terms(self.terms)
+        if self.coefficients is not None and len(self.coefficients) != len(self.terms):
+            raise ValueError(
+                f"coefficients has {len(self.coefficients)} numbers: must be {len(self.terms)}, one a term"
+            )
+        return self
+
+
+EXAMPLES: tuple[dict[str, Any], ...] = (
+    {"terms": [[0], [0, 1], [0, 1, 2]]},
+    {"terms": [[], [1, 3]], "coefficients": [0.5, -2.0], "coordinates": "random"},
+    {"terms": [[0, 1]], "factor": "unit"},
+)
+
+
+def draw(params: Params, dim: int, rng: np.random.Generator) -> Monomials:
+    coefficients = params.coefficients if params.coefficients is not None else (1.0,) * len(params.terms)
+    return on_the_cube(params, params.terms, coefficients, dim, rng)
