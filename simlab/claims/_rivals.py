@@ -75,8 +75,8 @@ def spec(
     labels = [f"{learner} {form} {step:g} {decay:g}" for learner, form, step, decay in settings]
     fields = {"ridges": [1e-3, 1e-2, 1e-1]} | size | other
     return SPEC.format(
-        labels=labels, learners=learners, forms=forms, step_sizes=step_sizes, decays=decays, seeds=seeds, seed=seed, more=more,
-        half=fields["steps"] // 2, **fields,
+        labels=labels, learners=learners, forms=forms, step_sizes=step_sizes, decays=decays, seeds=seeds, seed=seed,
+        more=more, half=fields["steps"] // 2, **fields,
     )  # fmt: skip
 
 

@@ -1,10 +1,10 @@
 """How many samples: about d for the ResNet, about d^k for the best kernel. [S3 §4], MATH §9.
 
-The separation class: F(x) the k coordinates of an unknown set, G their product, repeated. The samples N that bring the
-error E‖f − H‖², summed over the outputs, down to α², interpolated on a grid of N, grow like a power of d: 1 or less for
-the ResNet, for which F tells the coordinates, near k for kernels, which must tell one product among C(d, k). The kernel is
-the best of several at every N, each with the ridge that validation data choose. In the control all learners are shown
-the right coordinates alone: then d makes no difference to kernels.
+The separation class: F(x) the k coordinates of an unknown set, G their product, repeated. The samples N that bring
+the error E‖f − H‖², summed over the outputs, down to α², interpolated on a grid of N, grow like a power of d: 1 or less
+for the ResNet, to which F tells the coordinates, near k for kernels, which must tell one product among C(d, k). The
+kernel is the best of several at every N, each with the ridge that validation data choose. In the control all learners
+are shown the right coordinates alone: then d makes no difference to kernels.
 """
 
 from __future__ import annotations
