@@ -73,7 +73,7 @@ def figure(results: Results, control: Results) -> Figure:
         _rivals.against_width(axis, rows, level, title)
         edge = next(row.width for row in rows if _over(source, row.width) > 1.0)
         axis.axvspan(edge, rows[-1].width, color="C2", alpha=0.07, lw=0)
-        axis.text(edge, axis.get_ylim()[0], " more weights than numbers to fit", fontsize=7, va="bottom")
+        axis.text(edge, 2 * level, " more weights than\n numbers to fit", fontsize=7, va="bottom")
         axis.text(rows[0].width, level, "F alone", fontsize=8, va="bottom")
     low = min(axis.get_ylim()[0] for axis in axes)
     high = max(axis.get_ylim()[1] for axis in axes)

@@ -78,4 +78,7 @@ def figure(results: Results, control: Results) -> Figure:
         else:
             _rivals.against_width(axis, rows, level, title)
             axis.legend(frameon=False, fontsize=7)
+    both = [*axes[0].get_xlim(), *axes[1].get_xlim()]
+    for axis in axes:
+        axis.set_xlim(min(both), max(both))
     return fig

@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from simlab import networks
 from simlab.core.errors import BadInput
 from simlab.flows import sgd
+from simlab.flows._problem import Problem
+from simlab.networks import resnet3
+from simlab.networks._bound import Bound
 from tests.flows.problems import Array, d, fresh, m, n, small, streams
 
 
@@ -78,3 +82,48 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         sgd.start(sgd.Params(steps=1, step=0.1, batch=1, fresh=True), problem, theta0, streams())
     with pytest.raises(ValueError, match=r"sampling = 'epochs': not with fresh = true"):
         sgd.Params(steps=1, step=0.1, batch=1, fresh=True, sampling="epochs")
+
+
+@pytest.mark.parametrize("fields", [{"momentum": 0.9}, {"weight_decay": 0.3}, {"momentum": 0.5, "weight_decay": 0.2},
+                                    {"weight_decay": 0.2, "decay_to": "start", "decay_until": 7},
+                                    {"momentum": 0.8, "weight_decay": 0.1, "decay_to": "start"}])  # fmt: skip
+def test_momentum_and_weight_decay_against_numpy(fields: dict[str, Any]) -> None:
+    """v ← βv − η(g + λ(θ − θ̄)), θ ← θ + v, over all samples in one batch, so that the order does not matter."""
+    problem, theta0 = small()
+    params = sgd.Params(steps=20, step=0.1, batch=12, **fields)
+    state = sgd.start(params, problem, theta0, streams())
+    sgd.advance(params, problem, state, 20, float("inf"))
+    theta, v, grad = theta0.copy(), np.zeros_like(theta0), np.zeros_like(theta0)
+    towards = theta0 if params.decay_to == "start" else np.zeros_like(theta0)
+    for step in range(20):
+        problem.loss_and_gradient(theta, grad)
+        decay = params.weight_decay if params.decay_until is None or step < params.decay_until else 0.0
+        v = params.momentum * v - 0.1 * (grad + decay * (theta - towards))
+        theta = theta + v
+    assert np.allclose(state["theta"], theta, rtol=1e-10, atol=1e-12)
+
+
+def test_layer_by_layer() -> None:
+    """Only one layer moves at a time, each with the whole schedule; a network without named layers is refused."""
+    rng = np.random.default_rng(0)
+    network: Any = networks.get("resnet3", width=5, outputs=2)
+    X, y = rng.standard_normal((8, 3)), rng.standard_normal((8, 2))
+    problem, theta0 = Problem.of(Bound(network, 3), X, y, 1.0), resnet3.initialise(network, 3, rng)
+    first, second = resnet3.stages(network, 3)
+    fields: dict[str, Any] = {"schedule": "piecewise", "drop_steps": (10,), "drop_factors": (0.1,)}
+    params = sgd.Params(steps=20, step=0.1, batch=8, layerwise=True, **fields)
+    state = sgd.start(params, problem, theta0, streams())
+    times = []
+    for until in (5, 10, 15, 20):
+        sgd.advance(params, problem, state, until, float("inf"))
+        moved = state["theta"] != theta0
+        assert moved[first.start : first.stop].any()
+        assert moved[second.start : second.stop].any() == (until > 10)
+        times.append(state["time"])
+        if until == 10:
+            halfway = state["theta"].copy()
+    assert np.array_equal(state["theta"][first.start : first.stop], halfway[first.start : first.stop])
+    assert np.allclose(np.diff([0.0, *times]), [0.5, 0.05, 0.5, 0.05])
+    problem, theta0 = small()
+    with pytest.raises(BadInput, match=r"flow\.layerwise = true: the network does not say which part"):
+        sgd.start(sgd.Params(steps=2, step=0.1, batch=12, layerwise=True), problem, theta0, streams())

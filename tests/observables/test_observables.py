@@ -14,7 +14,7 @@ from simlab import kernels, networks
 from simlab.core import lookup
 from simlab.core.params import parse
 from simlab.data import ball_fourier
-from simlab.networks import linearised, three_layer_mean_field, two_layer
+from simlab.networks import linearised, resnet3, three_layer_mean_field, two_layer
 from simlab.observables import (
     effective_rank,
     kernel_distance,
@@ -26,7 +26,7 @@ from simlab.observables import (
     weight_movement,
 )
 from simlab.observables._view import Setting, View, check, need
-from simlab.targets import ball, gegenbauer
+from simlab.targets import ball, gegenbauer, separation
 
 Floats = NDArray[np.float64]
 d = 4
@@ -60,6 +60,12 @@ three_layer = three_layer_mean_field.Params(width=12, outer_width=5)
 OF_THREE_LAYERS = ("discretisation_error", "first_layer", "loss_split", "neuron_symmetry", "outer_particles")
 
 
+resnet = resnet3.Params(width=6, outputs=2)
+hierarchy_theta = resnet3.initialise(resnet, d, np.random.default_rng(3))
+HIERARCHY = separation.draw(separation.Params(size=2, alpha=0.4), d, np.random.default_rng(4))
+OF_SEVERAL_OUTPUTS = ("hierarchy", "validation_error")
+
+
 def changed_view(**fields: Any) -> View:
     """Another instant of another flow."""
     return replace(view, **({"kept": {}} | fields))
@@ -73,6 +79,12 @@ def view_for(kind: str, start: bool = False, **fields: Any) -> View:
         law, target = ball_fourier.Params(dim=2), ball.draw(ball.Params(), 2, np.random.default_rng(2))
         now = theta if start else 1.1 * theta
         return changed_view(theta=now, theta0=theta, linear=None, data=law, target=target, **begun, **fields)
+    if kind in OF_SEVERAL_OUTPUTS:
+        now = hierarchy_theta if start else 1.1 * hierarchy_theta
+        return changed_view(
+            network=resnet, theta=now, theta0=hierarchy_theta, linear=None, target=HIERARCHY, y=HIERARCHY(X),
+            y_test=HIERARCHY(X_test), X_validation=X, y_validation=HIERARCHY(X), **begun, **fields,
+        )  # fmt: skip
     if kind not in OF_THREE_LAYERS:
         return changed_view(**({"theta": theta0, "linear": theta0} if start else {}), **begun, **fields)
     theta = three_layer_mean_field.initialise(three_layer, d, np.random.default_rng(1))
