@@ -82,9 +82,9 @@ def _spec(dims: list[int], tests: int, seeds: int, batch: int) -> str:
     )
 
 
-QUICK = _spec([16, 24, 40, 64], tests=1000, seeds=4, batch=2)
+QUICK = _spec([16, 24, 36, 56], tests=1000, seeds=4, batch=2)
 FULL = _spec([16, 32, 64, 128], tests=4000, seeds=16, batch=4)
-CONTROL = ("sweep.flow.batch=[4, 4, 4, 4]", "sweep.seeds=4")
+CONTROL = ("sweep.flow.batch=[4, 4, 4, 4]", "sweep.seeds=2")
 
 Floats = NDArray[np.float64]
 
