@@ -49,7 +49,7 @@ class Params(Leaf):
         return self.degree
 
     def homogeneity(self) -> int | None:
-        return self.degree if self.offset == 0.0 else None
+        return 1 if self.offset == 0.0 and self.degree == 1 else None
 
     def known_endpoints(self) -> _endpoints.Endpoints | None:
         return _endpoints.Endpoints(None)

@@ -35,6 +35,7 @@ Terms = Mapping[Subset, Floats]
 
 PRECISIONS = (128, 256, 512)
 """Bits in which K₂ is inverted, each tried where the one before is not enough."""
+EPS = 2.0**-52
 ACCURACY = 1e-13
 """Largest error of a captured energy, by Arb's own bound; as much is taken off the oracle risk."""
 
@@ -149,17 +150,26 @@ class CubeKernel:
         A regression that is linear in its labels, of weights w = L y, has R_S of the labels χ_S(x_n).
         """
         signs = self._signs(X)
-        K2 = np.array([float(v) for v in self.values(2)])[_distances(signs)]
         cross = self._projections(signs, subsets).T @ weights
-        return np.asarray(np.eye(len(subsets)) - cross - cross.T + weights.T @ K2 @ weights)
+        return np.asarray(np.eye(len(subsets)) - cross - cross.T + self._power(signs, weights))
 
     def risk(self, X: ArrayLike, weights: Floats, terms: Terms) -> float:
         """E‖H − R‖² of R_r = Σ_n w_nr K(·, x_n), weights : (n, outputs)."""
         signs, subsets = self._signs(X), list(terms)
         c = np.array([terms[S] for S in subsets]).reshape(len(subsets), -1)
-        K2 = np.array([float(v) for v in self.values(2)])[_distances(signs)]
         cross = np.sum(c * (self._projections(signs, subsets).T @ weights))
-        return float(np.sum(c * c) - 2.0 * cross + np.sum(weights * (K2 @ weights)))
+        return float(np.sum(c * c) - 2.0 * cross + np.trace(self._power(signs, weights)))
+
+    def _power(self, signs: Floats, weights: Floats) -> Floats:
+        """E R_i R_j = WᵀK₂W, in balls where large weights that cancel would leave less than 1e-10 of float64."""
+        squares = self.values(2)
+        K2 = np.array([float(v) for v in squares])
+        if EPS * K2[0] * np.abs(weights).sum(axis=0).max(initial=0.0) ** 2 < 1e-10:
+            return np.asarray(weights.T @ K2[_distances(signs)] @ weights)
+        with ALONE, ctx.workprec(PRECISIONS[1]):
+            W = arb_mat(weights.tolist())
+            found = W.transpose() * (arb_mat([[squares[j] for j in row] for row in _distances(signs).tolist()]) * W)
+            return np.array([[float(found[i, j]) for j in range(found.ncols())] for i in range(found.nrows())])
 
     def captured(self, X: ArrayLike, subsets: Sequence[Subset]) -> Floats:
         """⟨Pχ_S, Pχ_T⟩ : (subsets, subsets), P the projection onto the span of the K(·, x_n), to within ACCURACY.

@@ -139,6 +139,14 @@ def test_a_kernel_that_sees_every_corner_leaves_nothing() -> None:
     assert on_cube.oracle_risks(every(4, 1.0)[:8], [f.walsh(1.0)])[0] > 0.1
 
 
+def test_weights_that_cancel_are_no_harm() -> None:
+    """A kernel of no odd degree above 1 and labels χ_{123}: ridge 1e-9 makes weights of 1e9, and a fit of 0."""
+    X, on_cube, subsets = every(3, 1.0), cube.CubeKernel.of(nngp(2), 3, 1.0), [(0, 1, 2)]
+    signs = np.sign(X).prod(axis=1, keepdims=True)
+    assert on_cube.error_form(X, 1e9 * signs, subsets)[0, 0] == pytest.approx(1.0, abs=1e-9)
+    assert on_cube.risk(X, 1e9 * signs, {(0, 1, 2): np.ones(1)}) == pytest.approx(1.0, abs=1e-9)
+
+
 def test_krawtchouk_is_the_coefficient_of_its_generating_function() -> None:
     """(1−z)^j (1+z)^{d−j} = Σ_k K_k(j) z^k"""
     for j in range(8):
