@@ -48,7 +48,7 @@ def points(results: Results) -> list[dict[str, Any]]:
 
 
 def _name(at: dict[str, Any], functions: int) -> str:
-    """``ntk, depth 3, dim 50, N = 230``"""
+    """``ntk, depth 3, dim 50, N = 230``; D = 230 features"""
     words = []
     for key, value in at.items():
         if isinstance(value, str) and value.startswith("{"):
@@ -57,7 +57,7 @@ def _name(at: dict[str, Any], functions: int) -> str:
             words += [f"{name} {v:g}" for name, v in table.items() if name not in ("kind", "width")]
         else:
             words.append(f"{key.rpartition('.')[2]} {value}")
-    return ", ".join([*words, f"N = {functions}"])
+    return ", ".join([*words, f"{'D' if 'network' in at else 'N'} = {functions}"])
 
 
 def judged(results: Results) -> Judgement:
@@ -92,13 +92,30 @@ def _strips(axis: Axes, rows: list[dict[str, Any]], title: str) -> None:
         first = i == 0
         y = np.full(len(row["risks"]), -float(i))
         risks = np.maximum(row["risks"], FLOOR)
-        axis.plot(risks, y + 0.12, "o", ms=4, alpha=0.3, color="C0", label="oracle weights" if first else None)
+        beside = 0.12 if "ridge" in row else 0.0
+        axis.plot(
+            risks,
+            y + beside,
+            "o",
+            ms=4,
+            alpha=0.3,
+            color="C0",
+            label="best weights for the target (oracle)" if first else None,
+        )
         if "ridge" in row:
             ridge = np.maximum(row["ridge"], FLOOR)
-            axis.plot(ridge, y - 0.12, "d", ms=4, alpha=0.3, color="C1", label="best ridge" if first else None)
+            axis.plot(
+                ridge,
+                y - beside,
+                "d",
+                ms=4,
+                alpha=0.3,
+                color="C1",
+                label="ridge regression, best ridge" if first else None,
+            )
         for name, style, text in (("bound", "-", "bound α²/16"), ("line", "--", "kα²: F alone is learned")):
             label = text if first else None
-            axis.plot([row[name]] * 2, [-i - 0.45, -i + 0.45], style, lw=1.3, color="k", label=label)
+            axis.plot([row[name]] * 2, [-i - 0.5, -i + 0.5], style, lw=1.3, color="k", label=label)
     axis.set(xscale="log", xlim=(0.5 * FLOOR, 10.0), ylim=(0.6 - len(rows), 0.6))
     axis.set_xlabel(r"risk E‖H − R‖², of every target (below $10^{-6}$: drawn there)")
     axis.set_yticks([-i for i in range(len(rows))], [row["at"] for row in rows], fontsize=8)
