@@ -18,8 +18,6 @@ LEAST_SHARE = 0.99
 FLOOR = 1e-6
 """Risks below are drawn there."""
 WORDS = {
-    "nngp": "nngp",
-    "ntk": "ntk",
     "random_features": "ReLU features",
     "neural_tangent": "tangent features",
     "fourier_features": "Fourier features",
@@ -53,8 +51,9 @@ def _name(at: dict[str, Any], functions: int) -> str:
     for key, value in at.items():
         if isinstance(value, str) and value.startswith("{"):
             table = json.loads(value)
-            words.append(WORDS.get(table["kind"], table["kind"]))
-            words += [f"{name} {v:g}" for name, v in table.items() if name not in ("kind", "width")]
+            words.append("monomial features" if "activation" in table else WORDS.get(table["kind"], table["kind"]))
+            fields = table | table.get("activation", {})
+            words += [f"{name} {fields[name]:g}" for name in fields if name not in ("kind", "width", "activation")]
         else:
             words.append(f"{key.rpartition('.')[2]} {value}")
     return ", ".join([*words, f"{'D' if 'network' in at else 'N'} = {functions}"])
@@ -68,7 +67,7 @@ def judged(results: Results) -> Judgement:
     within = all(row["functions"] <= row["allowed"] for row in rows)
     measured = (
         f"above the bound: {100 * worst['share']:.1f} % of {len(worst['risks'])} targets at the least "
-        f"({worst['at']}), over {len(rows)} learners; least risk {ratio:.3g} of the bound"
+        f"({worst['at']}), over {len(rows)} learners; least risk {ratio:.3g} times the bound"
     )
     if not within:
         measured += "; more functions than C(d,k)/1000"

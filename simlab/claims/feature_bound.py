@@ -1,8 +1,8 @@
 """With C(d,k)/1000 features no linear fit learns a parity that they were not made for. [S3 §5], MATH §9.
 
 H = F + αG(F) of the separation class on {±1/√d}^d; L = CΦ(x) with the coefficients that are best under the law itself.
-The control makes the features, as many neurons or waves, of the right k coordinates: all but the few tangent neurons
-then hold the parity.
+The control makes the features, as many neurons or waves, of the right k coordinates: ReLU and Fourier features then
+hold F and the parity (four tangent neurons are too few, and monomials of one even degree do not hold F).
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from simlab.claims._ledger import Judgement
 from simlab.record.reader import Results
 
 STATEMENT = (
-    "Over D <= C(d,k)/1000 given features (ReLU neurons, tangent features, Fourier features), for at least 99 % of the "
-    "targets of the separation class, every linear function of them has a population risk above alpha^2/16."
+    "Over D <= C(d,k)/1000 given features (ReLU neurons, tangent features, Fourier features, random polynomials of "
+    "degree k), for at least 99 % of the targets of the separation class, every linear function of them has a "
+    "population risk above alpha^2/16."
 )
 SOURCE = "ResNet beyond kernels [S3] §5"
 EXPECTED = "oracle risk above alpha^2/16 for 99 % of 200 random targets or more, for every feature map tried"
@@ -35,20 +36,23 @@ network = [{networks}]
 """
 
 
-def _maps(neurons: int, tangent: int) -> list[str]:
+def _maps(neurons: int, tangent: int, degree: int) -> list[str]:
     return [
         f'{{ kind = "random_features", width = {neurons} }}',
         f'{{ kind = "neural_tangent", width = {tangent} }}',
         f'{{ kind = "fourier_features", width = {neurons} }}',
+        f'{{ kind = "random_features", width = {neurons}, activation = {{ kind = "monomial", degree = {degree} }} }}',
     ]
 
 
 _CUBES = (
-    '"experiment.dim" = [50, 50, 50, 100, 100, 100, 30, 30, 30]\n"experiment.size" = [4, 4, 4, 3, 3, 3, 6, 6, 6]\n'
+    f'"experiment.dim" = {[50] * 4 + [100] * 4 + [30] * 4}\n"experiment.size" = {[4] * 4 + [3] * 4 + [6] * 4}\n'
     'zip = [["network", "experiment.dim", "experiment.size"]]'
 )
-QUICK = _SPEC.format(networks=", ".join(_maps(230, 4)), more="", corners=8192)
-FULL = _SPEC.format(networks=", ".join(_maps(230, 4) + _maps(161, 1) + _maps(593, 19)), more=_CUBES, corners=32768)
+QUICK = _SPEC.format(networks=", ".join(_maps(230, 4, 4)), more="", corners=8192)
+FULL = _SPEC.format(
+    networks=", ".join(_maps(230, 4, 4) + _maps(161, 1, 3) + _maps(593, 19, 6)), more=_CUBES, corners=32768
+)
 CONTROL = ('experiment.given="target"',)
 
 

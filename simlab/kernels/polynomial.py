@@ -34,10 +34,11 @@ class Params(Leaf):
         ).reshape(len(leaves), -1)
 
     def check(self, norms: Floats, dim: int) -> None:
+        norm = norms.max(initial=0.0)
         with np.errstate(over="ignore"):
-            largest = (self.offset + float(norms.max(initial=0.0)) ** 2) ** self.degree if norms.size else 0.0
+            largest = (self.offset + np.square(norm)) ** self.degree
         if not np.isfinite(largest):
-            raise BadInput(f"an input has norm {norms.max():.3g}: (c + x·y)^{self.degree} overflows")
+            raise BadInput(f"an input has norm {norm:.3g}: (c + x·y)^{self.degree} overflows")
 
     def profile_arb(self, us: list[arb]) -> list[arb]:
         return [(arb(self.offset) + u) ** self.degree for u in us]
