@@ -174,8 +174,8 @@ class CubeKernel:
     def captured(self, X: ArrayLike, subsets: Sequence[Subset]) -> Floats:
         """⟨Pχ_S, Pχ_T⟩ : (subsets, subsets), P the projection onto the span of the K(·, x_n), to within ACCURACY.
 
-        K₂ is inverted in balls, as it is. Where it is singular to 512 bits 2^−256 of its diagonal is added, which
-        counts what the span has in directions larger than that.
+        K₂ is inverted in balls, as it is. Where it is singular to 512 bits 2^−256 of its diagonal is added (and 1024
+        bits taken), which counts what the span has in directions larger than that.
         """
         signs = np.unique(self._signs(X), axis=0)
         squares = self.values(2)
@@ -184,14 +184,14 @@ class CubeKernel:
         distances = _distances(signs).tolist()
         rights = self._projections(signs, subsets)
         for precision in (*PRECISIONS, 0):
-            with ALONE, ctx.workprec(precision or PRECISIONS[-1]):
+            with ALONE, ctx.workprec(precision or 2 * PRECISIONS[-1]):
                 rows = [[squares[j] for j in row] for row in distances]
                 if precision == 0:
                     for n, row in enumerate(rows):
                         row[n] = row[n] + squares[0] / arb(2) ** (PRECISIONS[-1] // 2)
                 B = arb_mat(rights.tolist())
                 try:
-                    found = B.transpose() * arb_mat(rows).solve(B)
+                    found = B.transpose() * arb_mat(rows).solve(B, algorithm="precond")
                 except ZeroDivisionError:
                     continue
                 entries = [found[i, j] for i in range(found.nrows()) for j in range(found.ncols())]

@@ -147,6 +147,21 @@ def test_weights_that_cancel_are_no_harm() -> None:
     assert on_cube.risk(X, 1e9 * signs, {(0, 1, 2): np.ones(1)}) == pytest.approx(1.0, abs=1e-9)
 
 
+def test_a_singular_kernel_spans_what_it_can() -> None:
+    """The NNGP of depth 2 on {±1}^4 has no degree 3: 14 corners make rank 12, or 11 where a pair ±x is missing.
+    Against the projection by singular values over all corners."""
+    on_cube, subsets, ranks = cube.CubeKernel.of(nngp(2), 4, 0.5), [(0,), (0, 1, 2), (0, 1, 2, 3)], set()
+    chi = cube.characters(np.sign(every(4, 0.5)), subsets)
+    for seed in range(30):
+        X = points(14, 0.5, 4, seed)
+        U, sizes, _ = np.linalg.svd(nngp(2).gram(every(4, 0.5), X))
+        rank = int(np.sum(sizes > 1e-9 * sizes[0]))
+        ranks.add(rank)
+        along = U[:, :rank].T @ chi
+        assert on_cube.captured(X, subsets) == pytest.approx(along.T @ along / 16, abs=1e-10)
+    assert ranks == {11, 12}
+
+
 def test_krawtchouk_is_the_coefficient_of_its_generating_function() -> None:
     """(1−z)^j (1+z)^{d−j} = Σ_k K_k(j) z^k"""
     for j in range(8):
