@@ -33,7 +33,7 @@ _QUICK += descents("plain", (0.6,))
 _RATES = (0.4, 0.6, 0.8, 1.0)
 _FULL = [
     *descents("residual", _RATES, (2.5e-4, 1e-3)),
-    *descents("two_layer", (0.05, 0.2, 0.6), (2.5e-4, 1e-3)),
+    *descents("two_layer", (0.1, 0.3), (1e-3, 3e-3)),
     *machines(("residual", "plain", "two_layer")),
     *descents("plain", _RATES, (2.5e-4, 1e-3)),
 ]

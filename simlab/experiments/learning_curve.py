@@ -35,6 +35,7 @@ from simlab.machines import _dense
 from simlab.record.schema import Output
 from simlab.record.segments import State
 from simlab.sphere.power import BATCHES, degree_power
+from simlab.targets import check_scalar
 from simlab.theory.degree_residual import degree_residual
 from simlab.theory.learning_curve import learning_curve
 from simlab.theory.source_condition import Source, fit_power_decay
@@ -61,6 +62,7 @@ class Params(Base):
 
     @model_validator(mode="after")
     def _each_ridge_once(self) -> Params:
+        check_scalar(self.target)
         if len(set(self.ridges)) < len(self.ridges):
             raise ValueError(f"ridges = {list(self.ridges)}: each may be named once")
         if self.power_degree > self.theory_degree:

@@ -19,6 +19,7 @@ from simlab.kernels.gaussian import gaussian
 from simlab.kernels.laplace import laplace
 from simlab.kernels.nngp import nngp
 from simlab.kernels.ntk import ntk
+from simlab.kernels.polynomial import polynomial
 from simlab.kernels.power_exponential import power_exponential
 from simlab.kernels.residual import residual
 
@@ -30,6 +31,7 @@ __all__ = [
     "laplace",
     "nngp",
     "ntk",
+    "polynomial",
     "power_exponential",
     "residual",
 ]

@@ -11,14 +11,20 @@ A kind with ``outputs(params) -> k`` is vector-valued: f(X) is (n, k), also for 
 A target is a function: noise on its values belongs to the experiment.
 """
 
-from simlab.core.params import Params, module_of
+from simlab.core.params import Params, kind_of, module_of
 from simlab.targets._hierarchy import Hierarchy
 from simlab.targets._radial import Radial
 
-__all__ = ["Hierarchy", "Radial", "components"]
+__all__ = ["Hierarchy", "Radial", "check_scalar", "components"]
 
 
 def components(params: Params) -> int | None:
     """Number k of outputs of a target whose values are (n, k); None for one of values (n,)."""
     outputs = getattr(module_of(params), "outputs", None)
     return None if outputs is None else int(outputs(params))
+
+
+def check_scalar(params: Params | None) -> None:
+    """Refuse a vector-valued target, for experiments with one output."""
+    if params is not None and (k := components(params)) is not None:
+        raise ValueError(f"target.kind = {kind_of(params)!r}: it has {k} outputs; must have one value here")

@@ -12,7 +12,7 @@ from simlab import activations, kernels
 from simlab.core import lookup
 from simlab.core.errors import BadInput
 from simlab.core.params import choose, dump, module_of
-from simlab.kernels import gaussian, gram, laplace, nngp, ntk, power_exponential, residual
+from simlab.kernels import gaussian, gram, laplace, nngp, ntk, polynomial, power_exponential, residual
 
 EVERY = lookup.all_examples("kernels")
 U = np.linspace(-1, 1, 41)
@@ -151,6 +151,16 @@ def test_radial_kernels_on_any_inputs():
     assert gaussian(0.3).gram(X) == pytest.approx(np.exp(-0.3 * square), rel=1e-13)
     assert power_exponential(2.0, 0.3).gram(X) == pytest.approx(np.exp(-2.0 * square**0.3), rel=1e-13)
     assert power_exponential(2.0, 0.5)(U) == pytest.approx(laplace(2.0)(U), rel=1e-15)
+
+
+def test_polynomial_kernel_on_any_inputs():
+    X = np.random.default_rng(4).standard_normal((30, 4))
+    assert polynomial(3).gram(X) == pytest.approx((1 + X @ X.T) ** 3, rel=1e-11, abs=1e-11)
+    assert polynomial(2, 0.5)(U) == pytest.approx((0.5 + U) ** 2, rel=1e-14, abs=1e-15)
+    # (c + u)² on the circle: u² = 1/2 + cos(2θ)/2, u = cos θ, and N_k = 2
+    assert polynomial(2, 0.5).spectrum(2, 4).eigenvalues == pytest.approx([0.75, 0.5, 0.25, 0.0, 0.0], rel=1e-14)
+    with pytest.raises(BadInput, match="overflows"):
+        polynomial(20).gram([[1e20, 0.0]])
 
 
 def test_operators():

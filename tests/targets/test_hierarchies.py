@@ -104,3 +104,13 @@ def test_the_impossible_is_refused_in_one_line(kind: str, fields: dict[str, Any]
     with pytest.raises(BadInput, match=says) as caught:
         module.draw(parse(module.Params, fields), dim, np.random.default_rng(0))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["kernel_flow", "learning_curve", "random_features_error"])
+def test_experiments_of_one_output_refuse_several(kind: str) -> None:
+    module = lookup.get("experiments", kind)
+    example = next(table for table in module.EXAMPLES if "target" in table)
+    own = {key: value for key, value in example["experiment"].items() if key != "kind"}
+    tables = {key: value for key, value in example.items() if key != "experiment"}
+    with pytest.raises(BadInput, match=r"target.kind = 'separation': it has 2 outputs; must have one value here"):
+        parse(module.Params, own | tables | {"target": {"kind": "separation", "size": 2}})

@@ -1,0 +1,64 @@
+"""With C(d,k)/1000 features no linear fit learns a parity that they were not made for. [S3 §5], MATH §9.
+
+H = F + αG(F) of the separation class on {±1/√d}^d; L = CΦ(x) with the coefficients that are best under the law itself.
+The control makes the features, as many neurons or waves, of the right k coordinates: ReLU and Fourier features then
+hold F and the parity (four tangent neurons are too few, and monomials of one even degree do not hold F).
+"""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from simlab.claims._bounds import drawn, judged
+from simlab.claims._ledger import Judgement
+from simlab.record.reader import Results
+
+STATEMENT = (
+    "Over D <= C(d,k)/1000 given features (ReLU neurons, tangent features, Fourier features, random polynomials of "
+    "degree k), for at least 99 % of the targets of the separation class, every linear function of them has a "
+    "population risk above alpha^2/16."
+)
+SOURCE = "ResNet beyond kernels [S3] §5"
+EXPECTED = "oracle risk above alpha^2/16 for 99 % of 200 random targets or more, for every feature map tried"
+
+_SPEC = """
+[experiment]
+kind = "cube_bound"
+seed = 5
+dim = 50
+size = 4
+alpha = 0.3
+targets = 200
+corners = {corners}
+[sweep]
+network = [{networks}]
+{more}
+"""
+
+
+def _maps(neurons: int, tangent: int, degree: int) -> list[str]:
+    return [
+        f'{{ kind = "random_features", width = {neurons} }}',
+        f'{{ kind = "neural_tangent", width = {tangent} }}',
+        f'{{ kind = "fourier_features", width = {neurons} }}',
+        f'{{ kind = "random_features", width = {neurons}, activation = {{ kind = "monomial", degree = {degree} }} }}',
+    ]
+
+
+_CUBES = (
+    f'"experiment.dim" = {[50] * 4 + [100] * 4 + [30] * 4}\n"experiment.size" = {[4] * 4 + [3] * 4 + [6] * 4}\n'
+    'zip = [["network", "experiment.dim", "experiment.size"]]'
+)
+QUICK = _SPEC.format(networks=", ".join(_maps(230, 4, 4)), more="", corners=8192)
+FULL = _SPEC.format(
+    networks=", ".join(_maps(230, 4, 4) + _maps(161, 1, 3) + _maps(593, 19, 6)), more=_CUBES, corners=32768
+)
+CONTROL = ('experiment.given="target"',)
+
+
+def judge(results: Results) -> Judgement:
+    return judged(results)
+
+
+def figure(results: Results, control: Results) -> Figure:
+    return drawn(results, control)

@@ -1,0 +1,62 @@
+"""With C(d,k)/1000 samples no kernel learns a parity that it does not know the coordinates of. [S3 §4], MATH §9.
+
+H = F + αG(F) of the separation class on {±1/√d}^d; R = Σ_n w_n K(·, x_n) with the weights that are best for the target,
+which no training can beat. By dimension alone the N functions K(·, x_n) hold at most N of the C(d,k) parities: the risk
+stays near kα², what learning F alone leaves. The control gives every kernel the right k coordinates: all is learned.
+"""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from simlab.claims._bounds import drawn, judged
+from simlab.claims._ledger import Judgement
+from simlab.record.reader import Results
+
+STATEMENT = (
+    "On N <= C(d,k)/1000 samples, for every kernel and at least 99 % of the targets F + alpha G(F) of the separation "
+    "class, all kernel regressors, whatever their weights, have a population risk above alpha^2/16."
+)
+SOURCE = "ResNet beyond kernels [S3] §4, Theorem 4.2"
+EXPECTED = "oracle risk above alpha^2/16 for 99 % of 200 random targets or more, for every kernel tried"
+
+_SPEC = """
+[experiment]
+kind = "cube_bound"
+seed = 3
+dim = 50
+size = 4
+alpha = 0.3
+targets = 200
+[sweep]
+kernel = [{kernels}]
+{more}
+"""
+_KERNELS = (
+    '{ kind = "nngp", depth = 2 }',
+    '{ kind = "ntk", depth = 3 }',
+    '{ kind = "laplace", c = 1.0 }',
+    '{ kind = "gaussian", c = 1.0 }',
+    '{ kind = "polynomial", degree = 4 }',
+)
+_MORE = (
+    '{ kind = "nngp", depth = 4 }',
+    '{ kind = "ntk", depth = 2 }',
+    '{ kind = "laplace", c = 5.0 }',
+    '{ kind = "gaussian", c = 10.0 }',
+    '{ kind = "polynomial", degree = 8 }',
+)
+_CUBES = (
+    '"experiment.dim" = [50, 100, 30]\n"experiment.size" = [4, 3, 6]\nzip = [["experiment.dim", "experiment.size"]]'
+)
+QUICK = _SPEC.format(kernels=", ".join(_KERNELS), more="")
+FULL = _SPEC.format(kernels=", ".join(_KERNELS + _MORE), more=_CUBES)
+CONTROL = ('experiment.given="target"',)
+
+
+def judge(results: Results) -> Judgement:
+    return judged(results)
+
+
+def figure(results: Results, control: Results) -> Figure:
+    return drawn(results, control)
