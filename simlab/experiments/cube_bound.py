@@ -35,6 +35,7 @@ from simlab.record.schema import Output
 from simlab.record.segments import State
 from simlab.targets import Hierarchy, separation
 from simlab.theory import cube, cube_features
+from simlab.theory.complexity import kernel_risk, kernel_samples, simple_line
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +60,7 @@ class Params(Base):
             raise ValueError("kernel: give either a [kernel] or a [network], a feature map")
         if self.size > self.dim:
             raise ValueError(f"size = {self.size}: must be at most dim, {self.dim}")
-        if self.kernel is not None and self.samples is None and allowed(self) == 0:
+        if self.kernel is not None and self.samples is None and kernel_samples(self.dim, self.size) == 0:
             raise ValueError(
                 f"dim = {self.dim}: C({self.dim}, {self.size}) = {math.comb(self.dim, self.size)} leaves no sample of "
                 f"a thousandth; must be larger, or give samples"
@@ -101,16 +102,11 @@ class Work:
     features: Callable[[Floats], Floats] | None
 
 
-def allowed(params: Params) -> int:
-    """⌊C(d,k)/1000⌋"""
-    return math.comb(params.dim, params.size) // 1000
-
-
 def functions(params: Params) -> int:
     """How many functions are combined: N of a kernel, D features."""
     if params.network is not None:
         return int(module_of(params.network).count(params.network, _seen(params)))
-    return allowed(params) if params.samples is None else params.samples
+    return kernel_samples(params.dim, params.size) if params.samples is None else params.samples
 
 
 def _seen(params: Params) -> int:
@@ -151,9 +147,10 @@ def start(params: Params, work: Work, streams: Streams) -> State:
 
 
 def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]:
-    k, bound = params.size, params.alpha**2 / 16
-    found: dict[str, Any] = {"functions": functions(params), "allowed": allowed(params), "bound": bound}
-    found["without_parity"] = k * params.alpha**2
+    k, bound = params.size, kernel_risk(params.alpha)
+    found: dict[str, Any] = {"functions": functions(params), "bound": bound}
+    found["allowed"] = kernel_samples(params.dim, k)
+    found["without_parity"] = simple_line(k, params.alpha)
     d, scale = _seen(params), 1 / math.sqrt(_seen(params))
     seen = [_expansion(params, target) for target in work.targets]
     if work.features is not None:

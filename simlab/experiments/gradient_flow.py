@@ -28,9 +28,10 @@ from simlab.experiments._descent import LINEAR, NET, Course, Followed, drawn
 from simlab.flows._problem import Problem
 from simlab.networks import linearised
 from simlab.networks._bound import Bound
-from simlab.observables._view import Setting, View, check, outputs_of
+from simlab.observables._view import Setting, View, check
 from simlab.record.schema import Output
 from simlab.record.segments import State
+from simlab.targets import components
 
 Floats = NDArray[np.float64]
 SOLVER_STEPS = 3000  # a guess, for estimates alone
@@ -55,7 +56,7 @@ class Params(Followed):
                 f"network.kind = {kind_of(self.network)!r}: it has no gradient to descend along "
                 f"(allowed: {one_of(able)})"
             )
-        if (outputs := getattr(self.network, "outputs", 1)) != (wanted := outputs_of(self.target)):
+        if (outputs := getattr(self.network, "outputs", 1)) != (wanted := components(self.target) or 1):
             raise ValueError(f"network.outputs = {outputs}: the target has {wanted}")
         _heavy_tail.check_outer_weights(self.data, self.network)
         return self
@@ -137,13 +138,18 @@ def prepare(params: Params, streams: Streams) -> Work:
     X, X_test, X_validation = draw(params.data, counts, streams).values()
     target = drawn(params.target, dim, streams["target"])
     theta0 = network.initialise(params.network, dim, streams["init"])
-    y = target(X)
+
+    def values(rows: Floats) -> Floats:
+        found = target(rows)
+        return found[:, 0] if components(params.target) == 1 else found
+
+    y = values(X)
     alpha = params.flow.alpha  # type: ignore[attr-defined]
     finite = getattr(law, "FINITE", False)
 
     def fresh(n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         new = law.sample(params.data, n, rng)
-        return new, target(new)
+        return new, values(new)
 
     def problem(network: Base) -> Problem:
         return Problem.of(
@@ -157,7 +163,7 @@ def prepare(params: Params, streams: Streams) -> Work:
     course = _descent.course(params, problem(params.network), theta0, beside)
     if _heavy_tail.heavy_tailed(params.data):
         course.has_risk = _heavy_tail.has_risk
-    return Work(X, y, X_test, target(X_test), X_validation, target(X_validation), theta0, target, course)
+    return Work(X, y, X_test, values(X_test), X_validation, values(X_validation), theta0, target, course)
 
 
 def start(params: Params, work: Work, streams: Streams) -> State:

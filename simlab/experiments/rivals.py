@@ -37,9 +37,9 @@ from simlab.flows._problem import GOING, Problem
 from simlab.kernels._kernel import Kernel
 from simlab.machines import _dense
 from simlab.networks._bound import Bound
-from simlab.observables._view import outputs_of
 from simlab.record.schema import Output
 from simlab.record.segments import State
+from simlab.targets import components
 
 Floats = NDArray[np.float64]
 SECONDS = 0.5
@@ -69,7 +69,7 @@ class Params(Base):
         needed = {"descent": "loops", "tangent": "tangent_gram", "last": "hidden"}.get(self.learner)
         if needed and not hasattr(module_of(self.network), needed):
             raise ValueError(f"network.kind = {kind_of(self.network)!r}: learner = {self.learner!r} needs its {needed}")
-        if (outputs := getattr(self.network, "outputs", 1)) != (wanted := outputs_of(self.target)):
+        if (outputs := getattr(self.network, "outputs", 1)) != (wanted := components(self.target) or 1):
             raise ValueError(f"network.outputs = {outputs}: the target has {wanted}")
         if len(set(self.ridges)) < len(self.ridges):
             raise ValueError(f"ridges = {list(self.ridges)}: each may be named once")

@@ -37,6 +37,7 @@ from simlab.networks._gram import Factors, hadamard_gram
 from simlab.networks._wide import inputs, jump
 
 Floats = NDArray[np.float64]
+KEPT = 1 << 26  # floats of the δ of a block of rows, 0.5 GB: all rows at once up to m = 8000 at n k = 8000
 
 
 class Params(Base):
@@ -198,10 +199,15 @@ def tangent_blocks(params: Params, theta: Floats, X: Floats, Y: Floats | None = 
     """K : (n k, n' k), entry (i k + c, j k + c') being ⟨∇f_c(x_i), ∇f_c'(y_j)⟩"""
     X, k = inputs(X), params.outputs
     Y = X if Y is None else inputs(Y)
-    left, right = (_outer_products(params, theta, rows) for rows in (X, Y))
-    K = np.zeros((len(X), k, len(Y), k))
-    for (A, delta), (B, other) in zip(left, right, strict=True):
-        product = (delta.reshape(-1, params.width) @ other.reshape(-1, params.width).T).reshape(K.shape)
-        product *= (A @ B.T)[:, np.newaxis, :, np.newaxis]
-        K += product
+    rows = max(1, KEPT // (k * params.width))
+    K = np.empty((len(X), k, len(Y), k))
+    for i in range(0, len(X), rows):
+        left = _outer_products(params, theta, X[i : i + rows])
+        for j in range(0, len(Y), rows):
+            right = _outer_products(params, theta, Y[j : j + rows])
+            block = K[i : i + rows, :, j : j + rows]
+            block[...] = 0.0
+            for (A, delta), (B, other) in zip(left, right, strict=True):
+                product = delta.reshape(-1, params.width) @ other.reshape(-1, params.width).T
+                block += product.reshape(block.shape) * (A @ B.T)[:, np.newaxis, :, np.newaxis]
     return K.reshape(len(X) * k, len(Y) * k)

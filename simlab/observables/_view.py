@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from simlab.core import lookup
 from simlab.core.errors import one_of
 from simlab.core.params import Params, kind_of, module_of
+from simlab.targets import components
 
 Floats = NDArray[np.float64]
 ANY_DIM = 8  # for checks that do not depend on the dimension, which stored data tell only where they are
@@ -101,17 +102,11 @@ class Setting:
 
     @property
     def outputs(self) -> int:
-        return outputs_of(self.target)
+        return components(self.target) or 1
 
     @property
     def dim(self) -> int:
         return int(module_of(self.data).dimension(self.data))
-
-
-def outputs_of(target: Params) -> int:
-    """The number of components of a target's value."""
-    module = module_of(target)
-    return int(module.outputs(target)) if hasattr(module, "outputs") else 1
 
 
 def check(observables: Iterable[Params], setting: Setting) -> None:

@@ -65,6 +65,14 @@ def test_tangent_kernel_of_all_outputs(form: str, inner: str, trained: str) -> N
     assert np.allclose(resnet3.tangent_gram(params, theta, X), mean, rtol=1e-10, atol=1e-13)
 
 
+def test_tangent_kernel_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    params: Any = networks.get("resnet3", width=m, outputs=k)
+    theta = start(params)
+    whole = resnet3.tangent_blocks(params, theta, X)
+    monkeypatch.setattr(resnet3, "KEPT", 4 * k * m)
+    assert np.allclose(resnet3.tangent_blocks(params, theta, X), whole, rtol=1e-12, atol=1e-14)
+
+
 def test_hidden_is_what_the_output_layer_sees() -> None:
     for form, inner in FORMS:
         params: Any = networks.get("resnet3", width=m, outputs=k, form=form, inner=inner)
