@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,8 +180,7 @@ def start(params: Params, work: Work, streams: Streams) -> State:
 def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]:
     if work.problem is None:
         state["finished"] = True
-        predict, ridge = _machine(params, work)
-        return _errors(work, predict, ridge, GOING)
+        return _errors(work, *_machine(params, work), GOING)
     flow = _descent.part(state, _descent.NET)
     last = _descent.last(params.flow)
     until = last if _descent.clock(params.flow) == "time" else int(last)
@@ -198,13 +197,19 @@ def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]
         f: Floats = alpha * bound.value(theta, X)
         return f if flow["ending"] == GOING else np.full_like(f, np.nan)
 
-    return _errors(work, trained, float("nan"), flow["ending"])
+    fits = Fits(*(trained(X) for X in (work.X, work.X_validation, work.X_test)))
+    return _errors(work, fits, float("nan"), flow["ending"])
 
 
-Predict = Callable[[Floats], Floats]
+class Fits(NamedTuple):
+    """f at the inputs of training, validation and test, (n, k) each."""
+
+    train: Floats
+    validation: Floats
+    test: Floats
 
 
-def _machine(params: Params, work: Work) -> tuple[Predict, float]:
+def _machine(params: Params, work: Work) -> tuple[Fits, float]:
     """The kernel machine at the ridge that the validation data choose, and that ridge."""
     gram, before = _gram(params, work)
     K, across = gram(work.X, None), gram(work.X_validation, work.X)
@@ -214,17 +219,15 @@ def _machine(params: Params, work: Work) -> tuple[Predict, float]:
     solved = [_dense.solve(K, y, ridge * unit).coefficients for ridge in params.ridges]
     scores = [_mean_square((across @ alpha).reshape(held_out.shape) - held_out) for alpha in solved]
     best = int(np.argmin(scores))
-
-    def predict(X: Floats) -> Floats:
-        # In blocks: a matrix-valued kernel against all test inputs at once would be the largest array of all.
-        rows = [X[i : i + 500] for i in range(0, len(X), 500)]
-        found = [(gram(some, work.X) @ solved[best]).reshape(len(some), -1) + before(some) for some in rows]
-        return np.concatenate(found)
-
-    return predict, params.ridges[best]
+    # In blocks: a matrix-valued kernel against all test inputs at once would be the largest array of all.
+    rows = [work.X_test[i : i + 500] for i in range(0, len(work.X_test), 500)]
+    test = [(gram(some, work.X) @ solved[best]).reshape(len(some), -1) + before(some) for some in rows]
+    train, validation = ((G @ solved[best]).reshape(-1, work.y.shape[1]) for G in (K, across))
+    fits = Fits(train + before(work.X), validation + before(work.X_validation), np.concatenate(test))
+    return fits, params.ridges[best]
 
 
-def _gram(params: Params, work: Work) -> tuple[Callable[[Floats, Floats | None], Floats], Predict]:
+def _gram(params: Params, work: Work) -> tuple[Callable[[Floats, Floats | None], Floats], Callable[[Floats], Floats]]:
     """The Gram matrix of the learner, and what it predicts without any sample."""
     network, theta0 = params.network, work.theta0
     module = module_of(network)
@@ -255,8 +258,8 @@ def _mean_square(residual: Floats) -> float:
     return float(np.sum(residual**2) / len(residual))
 
 
-def _errors(work: Work, predict: Predict, ridge: float, ending: int) -> dict[str, NDArray[Any]]:
-    f = predict(work.X_test)
+def _errors(work: Work, fits: Fits, ridge: float, ending: int) -> dict[str, NDArray[Any]]:
+    f = fits.test
     squares = np.sum((f - work.y_test) ** 2, axis=1)
     simple = composed = power = float("nan")
     if work.parts is not None:
@@ -267,8 +270,8 @@ def _errors(work: Work, predict: Predict, ridge: float, ending: int) -> dict[str
     found = {
         "test_error": float(squares.mean()),
         "test_error_se": float(np.std(squares, ddof=1) / len(squares) ** 0.5),
-        "validation_error": _mean_square(predict(work.X_validation) - work.y_validation),
-        "train_error": _mean_square(predict(work.X) - work.y),
+        "validation_error": _mean_square(fits.validation - work.y_validation),
+        "train_error": _mean_square(fits.train - work.y),
         "composed_power": power,
         "learned_simple": simple,
         "learned_composed": composed,

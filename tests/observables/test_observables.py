@@ -321,7 +321,7 @@ def test_two_observables_of_one_name_are_refused_and_good_ones_pass() -> None:
     every = [
         lookup.get("observables", kind).Params(**lookup.examples("observables", kind)[0])
         for kind in lookup.kinds("observables")
-        if kind not in ("teacher_alignment", "risk", "fourier_picture", *OF_THREE_LAYERS)
+        if kind not in ("teacher_alignment", "risk", "fourier_picture", *OF_THREE_LAYERS, *OF_SEVERAL_OUTPUTS)
     ]
     check(every, setting())
     with pytest.raises(ValueError, match="risk is known in a population_flow alone"):
