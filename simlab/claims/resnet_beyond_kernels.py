@@ -30,7 +30,7 @@ EXPECTED = "mean test error of the ResNet below the line k·α² at every width,
 _FORMS = ("residual", "two_layer")
 _QUICK = [*descents("residual", (0.6, 1.0)), *descents("two_layer", (0.1, 0.6)), *machines(_FORMS)]
 _QUICK += descents("plain", (0.6,))
-_RATES = (0.4, 0.6, 0.8, 1.0)
+_RATES = (0.4, 0.6, 0.8, 1.0, 1.4)
 _FULL = [
     *descents("residual", _RATES, (2.5e-4, 1e-3)),
     *descents("two_layer", (0.1, 0.3), (1e-3, 3e-3)),
