@@ -121,7 +121,8 @@ def stages(params: Params, dim: int) -> tuple[range, ...]:
 def loops(params: Params, dim: int) -> Loops:
     parts = stages(params, dim)
     trained = {"both": range(parts[-1].stop), "first": parts[0], "second": parts[-1]}[params.trained]
-    layers, skip, full = 2 + (params.form != "two_layer"), params.form == "residual", params.inner == "full"
+    layers, skip = 2 + (params.form != "two_layer"), params.form == "residual"
+    full = layers == 3 and params.inner == "full"
     which = params.trained != "second", layers == 3 and params.trained != "first"
     sizes = np.array([params.width, dim, params.outputs, layers, skip, full, *which], dtype=np.int64)
     return Loops(

@@ -1,0 +1,195 @@
+"""A tile of a factored or two-layer `resnet3`: f, J v and Jᵀ R, neurons in chunks. MATH §9, equations: `_resnet_loops`.
+
+A step of SGD is one tile, of nine thin products. They are those of `_thin`, every matrix (·, t) having its rows filled
+up to whole vectors; what stands in the columns beyond t is never summed over. Neurons come in chunks, so that H and G
+are near when they are used again and exist for one chunk alone; of all neurons only the slopes D₁, D₂ are kept. A
+layer's inputs stand a row a sample too, with a 1 behind, (x, 1) and (S, 1): gradients of matrix and bias are one product.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simlab.core.jit import jit
+from simlab.networks._thin import product, whole
+
+Floats = NDArray[Any]
+Sizes = NDArray[np.int64]
+Tile = tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats]
+
+CHUNK = 64  # neurons
+LINE = 64  # bytes
+
+
+@jit
+def weights(theta: Floats, sizes: Sizes) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """W, b₁, V or U, b₂, A; of two layers V and b₂ are empty."""
+    m, d, k, layers, _, full = sizes[:6]
+    inner = 0 if layers == 2 else m if full else k
+    at = m * d
+    W, b1 = theta[:at].reshape(m, d), theta[at : at + m]
+    at += m
+    V, b2 = theta[at : at + m * inner].reshape(m, inner), theta[at + m * inner : at + m * inner + (layers - 2) * m]
+    return W, b1, V, b2, theta[theta.size - k * m :].reshape(k, m)
+
+
+@jit
+def scratch_size(sizes: Sizes, t: int) -> int:
+    """Of `_tile`, and a line to begin at one."""
+    m, d, k = sizes[:3]
+    of_columns = 2 * m + CHUNK + d + 3 * k
+    return int(of_columns * whole(t) + (CHUNK + t) * (whole(d + 1) + whole(k + 1)) + LINE)
+
+
+@jit
+def _cut(scratch: Floats, rows: int, columns: int) -> tuple[Floats, Floats]:
+    """A matrix, and what is left."""
+    size = rows * columns
+    return scratch[:size].reshape(rows, columns), scratch[size:]
+
+
+@jit
+def _tile(scratch: Floats, t: int, sizes: Sizes) -> Tile:
+    """D₁, D₂ (m, ·); H or G of a chunk; X, S, f or R, E (·, t); (x, 1), (S, 1), the gradients of a chunk's (W, b), (V, b)
+
+    Beginning at a line of the cache: otherwise every second vector lies across two.
+    """
+    m, d, k = sizes[:3]
+    T, T1, T2 = whole(t), whole(d + 1), whole(k + 1)
+    rest = scratch[-scratch.ctypes.data % LINE // scratch.itemsize :]
+    D1, rest = _cut(rest, m, T)
+    D2, rest = _cut(rest, m, T)
+    H, rest = _cut(rest, CHUNK, T)
+    X, rest = _cut(rest, d, T)
+    S, rest = _cut(rest, k, T)
+    f, rest = _cut(rest, k, T)
+    E, rest = _cut(rest, k, T)
+    X1, rest = _cut(rest, t, T1)
+    S1, rest = _cut(rest, t, T2)
+    P, rest = _cut(rest, CHUNK, T1 + T2)
+    return D1, D2, H, X, S, f, E, X1, S1, P
+
+
+@jit
+def outputs(scratch: Floats, t: int, sizes: Sizes) -> Floats:
+    """Where f is found, J v after `tangent`, and R expected: (k, t)"""
+    return _tile(scratch, t, sizes)[5][:, :t]
+
+
+@jit
+def _layer(act: Any, a: Floats, W: Floats, b: Floats, A: Floats, X: Floats, D: Floats, H: Floats, f: Floats) -> None:
+    """f += A φ(W X + b), D = φ' there."""
+    m = W.shape[0]
+    for j in range(0, m, CHUNK):
+        e = min(m, j + CHUNK)
+        Z, Hc = D[j:e], H[: e - j]
+        product(b[j:e], W[j:e], X, None, Z)
+        act(Z.reshape(-1), Hc.reshape(-1), a)
+        product(f, A[:, j:e], Hc, None, f)
+
+
+@jit
+def layers(act: Any, a: Floats, theta: Floats, Xt: Floats, sizes: Sizes, scratch: Floats) -> None:
+    """Fill the tile: D₁, S, D₂ and f."""
+    t, d = Xt.shape
+    W, b1, V, b2, A = weights(theta, sizes)
+    D1, D2, H, X, S, f, _, X1, S1, _ = _tile(scratch, t, sizes)
+    X[:, t:] = 0
+    for i in range(t):
+        for p in range(d):
+            X[p, i] = X1[i, p] = Xt[i, p]
+        X1[i, d:] = 0
+        X1[i, d] = 1
+    S[:] = 0
+    _layer(act, a, W, b1, A, X, D1, H, S)
+    skip = sizes[4] or sizes[3] == 2
+    for c in range(S.shape[0]):
+        for i in range(S.shape[1]):
+            f[c, i] = S[c, i] if skip else 0
+    if sizes[3] == 3:
+        _layer(act, a, V, b2, A, S, D2, H, f)
+
+
+@jit
+def _behind(
+    A: Floats,
+    R: Floats,
+    D: Floats,
+    X1: Floats,
+    G: Floats,
+    P: Floats,
+    dW: Floats,
+    db: Floats,
+    trained: bool,
+    add: bool,
+    V: Floats,
+    E: Floats,
+) -> None:
+    """For G = (Aᵀ R) ⊙ D, the gradients G Xᵀ and G 1 if trained, into `dW` and `db`; and E += Vᵀ G unless V is empty."""
+    m, t, width = A.shape[1], X1.shape[0], X1.shape[1]
+    for j in range(0, m, CHUNK):
+        e = min(m, j + CHUNK)
+        Gc = G[: e - j]
+        product(None, A[:, j:e].T, R, D[j:e], Gc)
+        if trained:
+            product(None, Gc[:, :t], X1, None, P[: e - j])
+            for q in range(e - j):
+                for p in range(dW.shape[1]):
+                    dW[j + q, p] = dW[j + q, p] + P[q, p] if add else P[q, p]
+                db[j + q] = db[j + q] + P[q, dW.shape[1]] if add else P[q, dW.shape[1]]
+        if V.size:
+            product(E, V[j:e].T, Gc, None, E)
+
+
+@jit
+def backwards(theta: Floats, t: int, sizes: Sizes, out: Floats, add: bool, scratch: Floats) -> None:
+    """Σ_i J_iᵀ R_i into `out`, R standing where the tile has f."""
+    k, layers, skip, _, first, second = sizes[2:8]
+    _, _, V, _, A = weights(theta, sizes)
+    dW, db1, dV, db2, _ = weights(out, sizes)
+    D1, D2, H, _, S, R, E, X1, S1, P = _tile(scratch, t, sizes)
+    of_X, of_S = P.reshape(-1)[: CHUNK * X1.shape[1]], P.reshape(-1)[CHUNK * X1.shape[1] :]
+    if layers == 3:
+        for i in range(t):
+            S1[i, k:] = 0
+            S1[i, k] = 1
+            for c in range(k):
+                S1[i, c] = S[c, i]
+        for c in range(k):
+            for i in range(E.shape[1]):
+                E[c, i] = R[c, i] if skip else 0
+        _behind(A, R, D2, S1, H, of_S.reshape(CHUNK, S1.shape[1]), dV, db2, second > 0, add, V if first else V[:0], E)
+    if first:
+        _behind(A, E if layers == 3 else R, D1, X1, H, of_X.reshape(CHUNK, X1.shape[1]), dW, db1, True, add, V[:0], E)
+
+
+@jit
+def tangent(theta: Floats, v: Floats, t: int, sizes: Sizes, scratch: Floats) -> None:
+    """From the filled tile to J v in place of f."""
+    m, _, k, layers, skip, _, first, second = sizes[:8]
+    _, _, V, _, A = weights(theta, sizes)
+    v_W, v_b1, v_V, v_b2, _ = weights(v, sizes)
+    D1, D2, H, X, S, f, E, _, _, _ = _tile(scratch, t, sizes)
+    E[:] = 0
+    for j in range(0, m, CHUNK):
+        e = min(m, j + CHUNK)
+        if first:
+            product(v_b1[j:e], v_W[j:e], X, D1[j:e], H[: e - j])
+            product(E, A[:, j:e], H[: e - j], None, E)
+    for c in range(k):
+        for i in range(E.shape[1]):
+            f[c, i] = E[c, i] if skip or layers == 2 else 0
+    if layers == 2:
+        return
+    for j in range(0, m, CHUNK):
+        e = min(m, j + CHUNK)
+        Hc = H[: e - j]
+        if second:
+            product(v_b2[j:e], v_V[j:e], S, None, Hc)
+        else:
+            Hc[:] = 0
+        product(Hc, V[j:e], E, D2[j:e], Hc)
+        product(f, A[:, j:e], Hc, None, f)
