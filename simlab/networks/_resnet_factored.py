@@ -82,13 +82,13 @@ def outputs(scratch: Floats, t: int, sizes: Sizes) -> Floats:
 @jit
 def _layer(act: Any, a: Floats, W: Floats, b: Floats, A: Floats, X: Floats, D: Floats, H: Floats, f: Floats) -> None:
     """f += A φ(W X + b), D = φ' there."""
-    m = W.shape[0]
+    m, none = W.shape[0], D.reshape(-1)[:0].reshape(0, 0)
     for j in range(0, m, CHUNK):
         e = min(m, j + CHUNK)
         Z, Hc = D[j:e], H[: e - j]
-        product(b[j:e], W[j:e], X, None, Z)
+        product(b[j:e].reshape(-1, 1), W[j:e, :], X, none, Z)
         act(Z.reshape(-1), Hc.reshape(-1), a)
-        product(f, A[:, j:e], Hc, None, f)
+        product(f, A[:, j:e], Hc, none, f)
 
 
 @jit
@@ -97,12 +97,12 @@ def layers(act: Any, a: Floats, theta: Floats, Xt: Floats, sizes: Sizes, scratch
     t, d = Xt.shape
     W, b1, V, b2, A = weights(theta, sizes)
     D1, D2, H, X, S, f, _, X1, S1, _ = _tile(scratch, t, sizes)
-    X[:, t:] = 0
     for i in range(t):
-        for p in range(d):
-            X[p, i] = X1[i, p] = Xt[i, p]
-        X1[i, d:] = 0
-        X1[i, d] = 1
+        for p in range(X1.shape[1]):
+            X1[i, p] = Xt[i, p] if p < d else p == d
+    for p in range(d):
+        for i in range(X.shape[1]):
+            X[p, i] = Xt[i, p] if i < t else 0
     S[:] = 0
     _layer(act, a, W, b1, A, X, D1, H, S)
     skip = sizes[4] or sizes[3] == 2
@@ -129,56 +129,57 @@ def _behind(
     E: Floats,
 ) -> None:
     """For G = (Aᵀ R) ⊙ D, the gradients G Xᵀ and G 1 if trained, into `dW` and `db`; and E += Vᵀ G unless V is empty."""
-    m, t, width = A.shape[1], X1.shape[0], X1.shape[1]
+    m, t, none = A.shape[1], X1.shape[0], D.reshape(-1)[:0].reshape(0, 0)
     for j in range(0, m, CHUNK):
         e = min(m, j + CHUNK)
         Gc = G[: e - j]
-        product(None, A[:, j:e].T, R, D[j:e], Gc)
+        product(none, A[:, j:e].T, R, D[j:e], Gc)
         if trained:
-            product(None, Gc[:, :t], X1, None, P[: e - j])
+            product(none, Gc[:, :t], X1, none, P[: e - j])
             for q in range(e - j):
                 for p in range(dW.shape[1]):
                     dW[j + q, p] = dW[j + q, p] + P[q, p] if add else P[q, p]
                 db[j + q] = db[j + q] + P[q, dW.shape[1]] if add else P[q, dW.shape[1]]
         if V.size:
-            product(E, V[j:e].T, Gc, None, E)
+            product(E, V[j:e, :].T, Gc, none, E)
 
 
 @jit
-def backwards(theta: Floats, t: int, sizes: Sizes, out: Floats, add: bool, scratch: Floats) -> None:
+def backwards(theta: Floats, Xt: Floats, sizes: Sizes, out: Floats, add: bool, scratch: Floats) -> None:
     """Σ_i J_iᵀ R_i into `out`, R standing where the tile has f."""
-    k, layers, skip, _, first, second = sizes[2:8]
+    t, k, layers, skip, first, second = Xt.shape[0], sizes[2], sizes[3], sizes[4], sizes[6], sizes[7]
     _, _, V, _, A = weights(theta, sizes)
     dW, db1, dV, db2, _ = weights(out, sizes)
     D1, D2, H, _, S, R, E, X1, S1, P = _tile(scratch, t, sizes)
     of_X, of_S = P.reshape(-1)[: CHUNK * X1.shape[1]], P.reshape(-1)[CHUNK * X1.shape[1] :]
     if layers == 3:
         for i in range(t):
-            S1[i, k:] = 0
-            S1[i, k] = 1
-            for c in range(k):
-                S1[i, c] = S[c, i]
+            for c in range(S1.shape[1]):
+                S1[i, c] = S[c, i] if c < k else c == k
         for c in range(k):
             for i in range(E.shape[1]):
                 E[c, i] = R[c, i] if skip else 0
         _behind(A, R, D2, S1, H, of_S.reshape(CHUNK, S1.shape[1]), dV, db2, second > 0, add, V if first else V[:0], E)
     if first:
-        _behind(A, E if layers == 3 else R, D1, X1, H, of_X.reshape(CHUNK, X1.shape[1]), dW, db1, True, add, V[:0], E)
+        _behind(
+            A, E if layers == 3 else R, D1, X1, H, of_X.reshape(CHUNK, X1.shape[1]), dW, db1, first > 0, add, V[:0], E
+        )
 
 
 @jit
-def tangent(theta: Floats, v: Floats, t: int, sizes: Sizes, scratch: Floats) -> None:
+def tangent(theta: Floats, v: Floats, Xt: Floats, sizes: Sizes, scratch: Floats) -> None:
     """From the filled tile to J v in place of f."""
     m, _, k, layers, skip, _, first, second = sizes[:8]
     _, _, V, _, A = weights(theta, sizes)
     v_W, v_b1, v_V, v_b2, _ = weights(v, sizes)
-    D1, D2, H, X, S, f, E, _, _, _ = _tile(scratch, t, sizes)
+    D1, D2, H, X, S, f, E, _, _, _ = _tile(scratch, Xt.shape[0], sizes)
+    none = scratch[:0].reshape(0, 0)
     E[:] = 0
     for j in range(0, m, CHUNK):
         e = min(m, j + CHUNK)
         if first:
-            product(v_b1[j:e], v_W[j:e], X, D1[j:e], H[: e - j])
-            product(E, A[:, j:e], H[: e - j], None, E)
+            product(v_b1[j:e].reshape(-1, 1), v_W[j:e, :], X, D1[j:e], H[: e - j])
+            product(E, A[:, j:e], H[: e - j], none, E)
     for c in range(k):
         for i in range(E.shape[1]):
             f[c, i] = E[c, i] if skip or layers == 2 else 0
@@ -188,8 +189,8 @@ def tangent(theta: Floats, v: Floats, t: int, sizes: Sizes, scratch: Floats) -> 
         e = min(m, j + CHUNK)
         Hc = H[: e - j]
         if second:
-            product(v_b2[j:e], v_V[j:e], S, None, Hc)
+            product(v_b2[j:e].reshape(-1, 1), v_V[j:e, :], S, none, Hc)
         else:
             Hc[:] = 0
-        product(Hc, V[j:e], E, D2[j:e], Hc)
-        product(f, A[:, j:e], Hc, None, f)
+        product(Hc, V[j:e, :], E, D2[j:e], Hc)
+        product(f, A[:, j:e], Hc, none, f)

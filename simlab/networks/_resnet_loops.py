@@ -17,14 +17,14 @@ sizes = (m, d, k, layers, skip, full, 1 if W is trained, 1 if V or U is). One th
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core.jit import jit, per_real
-from simlab.networks import _resnet_factored as factored
-from simlab.networks import _resnet_full as full
+from simlab.core.jit import PerReal, jit, per_real
+from simlab.networks import _resnet_factored, _resnet_full
 from simlab.networks._signature import GRADIENT, PULL, PUSH, VALUE
 
 Floats = NDArray[Any]
@@ -40,117 +40,110 @@ def _rows(sizes: Sizes, n: int) -> int:
     return int(max(1, min(n, max(LOWEST, min(TALLEST, KEPT // (4 * sizes[0]))))))
 
 
-@jit
-def scratch_size(sizes: Sizes, n: int) -> int:
-    rows = _rows(sizes, n)
-    return full.scratch_size(sizes, rows) if sizes[5] else factored.scratch_size(sizes, rows)
+class Compiled(NamedTuple):
+    value: PerReal
+    gradient: PerReal
+    push: PerReal
+    pull: PerReal
+    scratch_size: Callable[[Sizes, int], int]
 
 
-@jit
-def _outputs(scratch: Floats, t: int, sizes: Sizes) -> Floats:
-    """Where a tile has f, or J v, or R : (k, t)"""
-    return full.outputs(scratch, t, sizes) if sizes[5] else factored.outputs(scratch, t, sizes)
+def _made(name: str, tile: Any) -> Compiled:
+    """The loops over one kind of tile: a net does not wait for the compiling of the other kind."""
+    layers, outputs, backwards, tangent = tile.layers, tile.outputs, tile.backwards, tile.tangent
 
-
-@jit
-def _layers(act: Any, a: Floats, theta: Floats, Xt: Floats, sizes: Sizes, scratch: Floats) -> None:
-    """Fill the tile, up to f."""
-    if sizes[5]:
-        full.layers(act, a, theta, Xt, sizes, scratch)
-    else:
-        factored.layers(act, a, theta, Xt, sizes, scratch)
-
-
-@jit
-def _backwards(theta: Floats, Xt: Floats, sizes: Sizes, out: Floats, add: bool, scratch: Floats) -> None:
-    """Σ_i J_iᵀ R_i into `out`."""
-    if sizes[5]:
-        full.backwards(theta, Xt, sizes, out, add, scratch)
-    else:
-        factored.backwards(theta, Xt.shape[0], sizes, out, add, scratch)
-
-
-@per_real(VALUE)
-def value(
-    act: Any, a: Floats, theta: Floats, X: Floats, sizes: Sizes, numbers: Floats, out: Floats, scratch: Floats
-) -> None:
-    n = X.shape[0]
-    rows = _rows(sizes, n)
-    for begin in range(0, n, rows):
-        Xt = X[begin : min(n, begin + rows)]
-        _layers(act, a, theta, Xt, sizes, scratch)
-        out[begin : begin + Xt.shape[0]] = _outputs(scratch, Xt.shape[0], sizes).T
-
-
-@per_real(GRADIENT)
-def gradient(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    X: Floats,
-    y: Floats,
-    alpha: float,
-    sizes: Sizes,
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
-) -> float:
-    n = X.shape[0]
-    rows = _rows(sizes, n)
-    total = 0.0
-    for begin in range(0, n, rows):
-        Xt = X[begin : min(n, begin + rows)]
-        _layers(act, a, theta, Xt, sizes, scratch)
-        f = _outputs(scratch, Xt.shape[0], sizes)
-        for c in range(f.shape[0]):
+    @per_real(VALUE, named=name)
+    def value(
+        act: Any, a: Floats, theta: Floats, X: Floats, sizes: Sizes, numbers: Floats, out: Floats, scratch: Floats
+    ) -> None:
+        n = X.shape[0]
+        rows = _rows(sizes, n)
+        for begin in range(0, n, rows):
+            Xt = X[begin : min(n, begin + rows)]
+            layers(act, a, theta, Xt, sizes, scratch)
+            f = outputs(scratch, Xt.shape[0], sizes)
             for i in range(f.shape[1]):
-                residual = alpha * f[c, i] - y[begin + i, c]
-                total += np.float64(residual) * np.float64(residual)
-                f[c, i] = residual * (alpha / n)
-        _backwards(theta, Xt, sizes, out, begin > 0, scratch)
-    return float(total / (2 * n))
+                for c in range(f.shape[0]):
+                    out[begin + i, c] = f[c, i]
+
+    @per_real(GRADIENT, named=name)
+    def gradient(
+        act: Any,
+        a: Floats,
+        theta: Floats,
+        X: Floats,
+        y: Floats,
+        alpha: float,
+        sizes: Sizes,
+        numbers: Floats,
+        out: Floats,
+        scratch: Floats,
+    ) -> float:
+        n = X.shape[0]
+        rows = _rows(sizes, n)
+        total = 0.0
+        for begin in range(0, n, rows):
+            Xt = X[begin : min(n, begin + rows)]
+            layers(act, a, theta, Xt, sizes, scratch)
+            f = outputs(scratch, Xt.shape[0], sizes)
+            for c in range(f.shape[0]):
+                for i in range(f.shape[1]):
+                    residual = alpha * f[c, i] - y[begin + i, c]
+                    total += np.float64(residual) * np.float64(residual)
+                    f[c, i] = residual * (alpha / n)
+            backwards(theta, Xt, sizes, out, begin > 0, scratch)
+        return float(total / (2 * n))
+
+    @per_real(PULL, named=name)
+    def pull(
+        act: Any,
+        a: Floats,
+        theta: Floats,
+        R: Floats,
+        X: Floats,
+        sizes: Sizes,
+        numbers: Floats,
+        out: Floats,
+        scratch: Floats,
+    ) -> None:
+        n = X.shape[0]
+        rows = _rows(sizes, n)
+        for begin in range(0, n, rows):
+            Xt = X[begin : min(n, begin + rows)]
+            layers(act, a, theta, Xt, sizes, scratch)
+            f = outputs(scratch, Xt.shape[0], sizes)
+            for c in range(f.shape[0]):
+                for i in range(f.shape[1]):
+                    f[c, i] = R[begin + i, c]
+            backwards(theta, Xt, sizes, out, begin > 0, scratch)
+
+    @per_real(PUSH, named=name)
+    def push(
+        act: Any,
+        a: Floats,
+        theta: Floats,
+        v: Floats,
+        X: Floats,
+        sizes: Sizes,
+        numbers: Floats,
+        out: Floats,
+        scratch: Floats,
+    ) -> None:
+        n = X.shape[0]
+        rows = _rows(sizes, n)
+        for begin in range(0, n, rows):
+            Xt = X[begin : min(n, begin + rows)]
+            layers(act, a, theta, Xt, sizes, scratch)
+            tangent(theta, v, Xt, sizes, scratch)
+            f = outputs(scratch, Xt.shape[0], sizes)
+            for i in range(f.shape[1]):
+                for c in range(f.shape[0]):
+                    out[begin + i, c] = f[c, i]
+
+    def scratch_size(sizes: Sizes, n: int) -> int:
+        return int(tile.scratch_size(sizes, _rows(sizes, n)))
+
+    return Compiled(value, gradient, push, pull, scratch_size)
 
 
-@per_real(PULL)
-def pull(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    R: Floats,
-    X: Floats,
-    sizes: Sizes,
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
-) -> None:
-    n = X.shape[0]
-    rows = _rows(sizes, n)
-    for begin in range(0, n, rows):
-        Xt = X[begin : min(n, begin + rows)]
-        _layers(act, a, theta, Xt, sizes, scratch)
-        _outputs(scratch, Xt.shape[0], sizes)[:] = R[begin : begin + Xt.shape[0]].T
-        _backwards(theta, Xt, sizes, out, begin > 0, scratch)
-
-
-@per_real(PUSH)
-def push(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    v: Floats,
-    X: Floats,
-    sizes: Sizes,
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
-) -> None:
-    n = X.shape[0]
-    rows = _rows(sizes, n)
-    for begin in range(0, n, rows):
-        Xt = X[begin : min(n, begin + rows)]
-        _layers(act, a, theta, Xt, sizes, scratch)
-        if sizes[5]:
-            full.tangent(theta, v, Xt, sizes, scratch)
-        else:
-            factored.tangent(theta, v, Xt.shape[0], sizes, scratch)
-        out[begin : begin + Xt.shape[0]] = _outputs(scratch, Xt.shape[0], sizes).T
+FACTORED, FULL = _made("factored", _resnet_factored), _made("full", _resnet_full)

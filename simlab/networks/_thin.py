@@ -23,8 +23,10 @@ Floats = NDArray[Any]
 
 VECTOR = 32  # bytes
 COLUMNS = VECTOR // 4
-ROWS = 4  # of a block: with 2 or 3 vectors a row it needs 8 or 12 of 16 registers, and so many hide the latency of an FMA
-ROUND = ("contract",)
+ROWS = (
+    4  # of a block: with 2 or 3 vectors a row it needs 8 or 12 of 16 registers, and so many hide the latency of an FMA
+)
+FUSED = ("contract",)
 
 
 @jit
@@ -40,7 +42,10 @@ class _Operand:
         array = context.make_array(kind)(context, builder, value)
         self.builder, self.real, self.ndim = builder, context.get_data_type(kind.dtype), kind.ndim
         self.data = builder.bitcast(array.data, ir.IntType(8).as_pointer())
-        self.strides, self.shape = cgutils.unpack_tuple(builder, array.strides), cgutils.unpack_tuple(builder, array.shape)
+        self.strides, self.shape = (
+            cgutils.unpack_tuple(builder, array.strides),
+            cgutils.unpack_tuple(builder, array.shape),
+        )
         self.vector = ir.VectorType(self.real, VECTOR // context.get_abi_sizeof(self.real))
 
     def at(self, *place: Any) -> Any:
@@ -69,6 +74,14 @@ class _Operand:
         self.builder.store(value, self._vector_at(row, column), align=4)
 
 
+def _phi(builder: Any, kind: Any, *incoming: Any) -> Any:
+    """A value that depends on the block it comes from: pairs (value, block)."""
+    phi = builder.phi(kind)
+    for value, block in incoming:
+        phi.add_incoming(value, block)
+    return phi
+
+
 @intrinsic(prefer_literal=True)
 def _block(
     typing: Any, rows: Any, vectors: Any, start: Any, L: Any, R: Any, times: Any, C: Any, row: Any, column: Any
@@ -78,44 +91,53 @@ def _block(
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         before, left, right, after, out = (
-            None if isinstance(kind, types.NoneType) else _Operand(context, builder, kind, value)
-            for kind, value in zip(signature.args[2:7], args[2:7], strict=True)
+            _Operand(context, builder, kind, value) for kind, value in zip(signature.args[2:7], args[2:7], strict=True)
         )
-        word = ir.IntType(64)
+        word, zero = ir.IntType(64), ir.Constant(out.vector, [0.0] * out.vector.count)
         down = [builder.add(args[7], word(r)) for r in range(height)]
         across = [builder.add(args[8], word(v * out.vector.count)) for v in range(width)]
         places = [(r, c) for r in down for c in across]
-        if before is None:
-            first = [ir.Constant(out.vector, [0.0] * out.vector.count)] * len(places)
-        elif before.ndim == 1:
-            first = [value for r in down for value in [before.entry(r)] * width]
-        else:
-            first = [before.load(*place) for place in places]
-        entry, loop, done = builder.block, builder.append_basic_block("loop"), builder.append_basic_block("done")
-        count = left.shape[1]
-        builder.cbranch(builder.icmp_signed("<", word(0), count), loop, done)
+        entry = builder.block
+        names = "bias", "matrix", "begin", "loop", "done", "times", "end"
+        bias, matrix, begin, loop, done, slope, end = (builder.append_basic_block(name) for name in names)
+
+        which = builder.switch(before.shape[1], matrix)  # by the columns that `start` has
+        which.add_case(word(0), begin)
+        which.add_case(word(1), bias)
+        builder.position_at_end(bias)
+        biases = [value for r in down for value in [before.entry(r, word(0))] * width]
+        builder.branch(begin)
+        builder.position_at_end(matrix)
+        entries = [before.load(*place) for place in places]
+        builder.branch(begin)
+        builder.position_at_end(begin)
+        first = [
+            _phi(builder, out.vector, (zero, entry), (b, bias), (c, matrix))
+            for b, c in zip(biases, entries, strict=True)
+        ]
+        builder.branch(loop)
 
         builder.position_at_end(loop)
-        p, sums = builder.phi(word), [builder.phi(out.vector) for _ in places]
-        vectors_of_right = [right.load(p, c) for c in across]
-        new = []
-        for i, r in enumerate(down):
-            factor = left.entry(r, p)
-            for v, vector in enumerate(vectors_of_right):
-                new.append(builder.fadd(sums[i * width + v], builder.fmul(factor, vector, flags=ROUND), flags=ROUND))
+        p = _phi(builder, word, (word(0), begin))
+        sums = [_phi(builder, out.vector, (value, begin)) for value in first]
+        beside = [right.load(p, c) for c in across]
+        factors = [left.entry(r, p) for r in down]
+        products = [builder.fmul(factor, vector, flags=FUSED) for factor in factors for vector in beside]
+        new = [builder.fadd(total, term, flags=FUSED) for total, term in zip(sums, products, strict=True)]
         following = builder.add(p, word(1))
-        builder.cbranch(builder.icmp_signed("<", following, count), loop, done)
-        p.add_incoming(word(0), entry)
-        p.add_incoming(following, loop)
+        for phi, value in zip((p, *sums), (following, *new), strict=True):
+            phi.add_incoming(value, loop)
+        builder.cbranch(builder.icmp_signed("<", following, left.shape[1]), loop, done)
 
         builder.position_at_end(done)
-        totals = [builder.phi(out.vector) for _ in places]
-        for begun, added, running, total in zip(first, new, sums, totals, strict=True):
-            for phi in (running, total):
-                phi.add_incoming(begun, entry)
-                phi.add_incoming(added, loop)
-        for place, total in zip(places, totals, strict=True):
-            out.store(total if after is None else builder.fmul(total, after.load(*place)), *place)
+        builder.cbranch(builder.icmp_signed("==", after.shape[1], word(0)), end, slope)
+        builder.position_at_end(slope)
+        scaled = [builder.fmul(total, after.load(*place)) for total, place in zip(new, places, strict=True)]
+        builder.branch(end)
+        builder.position_at_end(end)
+        last = [_phi(builder, out.vector, (a, done), (b, slope)) for a, b in zip(new, scaled, strict=True)]
+        for value, place in zip(last, places, strict=True):
+            out.store(value, *place)
         return context.get_dummy_value()
 
     return types.void(rows, vectors, start, L, R, times, C, row, column), code
@@ -123,7 +145,7 @@ def _block(
 
 def _made(vectors: int) -> Any:
     @jit(named=str(vectors))
-    def strip(start: Any, L: Floats, R: Floats, times: Any, C: Floats, column: int) -> None:
+    def strip(start: Floats, L: Floats, R: Floats, times: Floats, C: Floats, column: int) -> None:
         rows = C.shape[0]
         in_blocks = rows // ROWS * ROWS
         for row in range(0, in_blocks, ROWS):
@@ -138,8 +160,12 @@ _one, _two, _three = (_made(vectors) for vectors in (1, 2, 3))
 
 
 @jit
-def product(start: Any, L: Floats, R: Floats, times: Any, C: Floats) -> None:
-    """C = (start + L R) ⊙ times. `start` is a matrix, a vector with a number for every row, or None; so is `times`."""
+def product(start: Floats, L: Floats, R: Floats, times: Floats, C: Floats) -> None:
+    """C = (start + L R) ⊙ times; L has at least one column.
+
+    `start` is a matrix, a single column or, of no columns, nothing; `times` a matrix or of no columns. L may lie in
+    memory in any way; to be compiled once, it is always given as what numba takes for that, a slice of columns.
+    """
     lanes = VECTOR // C.itemsize
     columns, column = C.shape[1], 0
     while column < columns:
