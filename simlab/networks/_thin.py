@@ -1,10 +1,12 @@
-"""Products of thin matrices, C = (B₀ + L R) ⊙ T, in blocks that stay in the registers.
+"""Products of thin matrices, C = (B + L R) ⊙ T, in blocks that stay in the registers.
 
-The matrices of `_resnet_step` are thin (8 to 56 columns) and called for by the chunk: BLAS, which packs its operands
-first, did W Xᵀ of (m, d, t) = (1000, 30, 50) in float32 at 60 GF/s and A H of k = 8 outputs at 20. Here every row of R
-and of C is a whole number of vectors, nothing is packed, and what comes before and after the product costs no pass of
-its own: a bias or the matrix to be added to, and a slope. LLVM's own vectorising does not keep a block of C in the
-registers, hence the code is written in its language.
+The matrices of `_resnet_factored` are thin, and wanted a chunk at a time. BLAS packs its operands first: in float32 it
+did W Xᵀ of (m, d, t) = (1000, 30, 50) at 60 GF/s and A H of k = 8 outputs at 20; here it is 77 and 57 to 77, of a core.
+Nothing is packed: the rows of R and of C are whole vectors. What comes before and after a product, a bias or a
+matrix to be added to, and a slope, costs no pass of its own. Left to itself LLVM vectorises such loops, but does
+not keep a block of C in registers; so the innermost loop is written in its language.
+
+Sums run over the columns of L in order, in one thread.
 """
 
 from __future__ import annotations
@@ -23,9 +25,7 @@ Floats = NDArray[Any]
 
 VECTOR = 32  # bytes
 COLUMNS = VECTOR // 4
-ROWS = (
-    4  # of a block: with 2 or 3 vectors a row it needs 8 or 12 of 16 registers, and so many hide the latency of an FMA
-)
+ROWS = 4  # of a block: with 2 or 3 vectors a row, 8 or 12 sums of the 16 registers, enough to hide an FMA's latency
 FUSED = ("contract",)
 
 
@@ -52,14 +52,14 @@ class _Operand:
         """The address of an entry."""
         address = self.data
         for index, stride in zip(place, self.strides, strict=True):
-            address = self.builder.gep(address, [self.builder.mul(index, stride)], source_etype=ir.IntType(8))
+            address = self.builder.gep(address, [self.builder.mul(index, stride)])
         return address
 
     def entry(self, *place: Any) -> Any:
         """One entry, in every lane."""
         pointer = self.builder.bitcast(self.at(*place), self.real.as_pointer())
         one = self.builder.insert_element(
-            ir.Constant(self.vector, ir.Undefined), self.builder.load(pointer, typ=self.real), ir.IntType(32)(0)
+            ir.Constant(self.vector, ir.Undefined), self.builder.load(pointer), ir.IntType(32)(0)
         )
         lanes = ir.Constant(ir.VectorType(ir.IntType(32), self.vector.count), [0] * self.vector.count)
         return self.builder.shuffle_vector(one, ir.Constant(self.vector, ir.Undefined), lanes)
@@ -68,7 +68,7 @@ class _Operand:
         return self.builder.bitcast(self.at(row, column), self.vector.as_pointer())
 
     def load(self, row: Any, column: Any) -> Any:
-        return self.builder.load(self._vector_at(row, column), align=4, typ=self.vector)
+        return self.builder.load(self._vector_at(row, column), align=4)
 
     def store(self, value: Any, row: Any, column: Any) -> None:
         self.builder.store(value, self._vector_at(row, column), align=4)
@@ -82,7 +82,7 @@ def _phi(builder: Any, kind: Any, *incoming: Any) -> Any:
     return phi
 
 
-@intrinsic(prefer_literal=True)
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
 def _block(
     typing: Any, rows: Any, vectors: Any, start: Any, L: Any, R: Any, times: Any, C: Any, row: Any, column: Any
 ) -> Any:
