@@ -36,16 +36,14 @@ def whole(columns: int) -> int:
 
 
 class _Operand:
-    """A matrix or a vector of numba's within the code that is being written."""
+    """A matrix of numba's within the code that is being written."""
 
     def __init__(self, context: Any, builder: Any, kind: Any, value: Any) -> None:
         array = context.make_array(kind)(context, builder, value)
-        self.builder, self.real, self.ndim = builder, context.get_data_type(kind.dtype), kind.ndim
+        self.builder, self.real = builder, context.get_data_type(kind.dtype)
         self.data = builder.bitcast(array.data, ir.IntType(8).as_pointer())
-        self.strides, self.shape = (
-            cgutils.unpack_tuple(builder, array.strides),
-            cgutils.unpack_tuple(builder, array.shape),
-        )
+        self.shape = cgutils.unpack_tuple(builder, array.shape)
+        self.strides = cgutils.unpack_tuple(builder, array.strides)
         self.vector = ir.VectorType(self.real, VECTOR // context.get_abi_sizeof(self.real))
 
     def at(self, *place: Any) -> Any:
