@@ -113,7 +113,8 @@ def jit(
         inside = named != "" and Path(func.__code__.co_filename).resolve().is_relative_to(PACKAGE)
         directory = cache_dir() if inside else None
         if named:
-            func.__qualname__ += "_" + "".join(letter if letter.isalnum() else "_" for letter in named)
+            suffix = "_" + "".join(letter if letter.isalnum() else "_" for letter in named)
+            func.__qualname__ = func.__qualname__.removesuffix(suffix) + suffix  # `per_real` comes twice
         dispatcher: Any = numba.njit(**{**FLAGS, **flags})(func)
         if directory is not None:
             kept = numba.config.CACHE_DIR

@@ -30,10 +30,10 @@ from simlab.activations._tiles import both
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.core.params import Room
-from simlab.networks import _resnet_loops as compiled
 from simlab.networks._bound import Loops
 from simlab.networks._bound import forward as forward  # of the contract
 from simlab.networks._gram import Factors, hadamard_gram
+from simlab.networks._resnet_loops import FACTORED, FULL
 from simlab.networks._wide import inputs, jump
 
 Floats = NDArray[np.float64]
@@ -122,9 +122,11 @@ def stages(params: Params, dim: int) -> tuple[range, ...]:
 def loops(params: Params, dim: int) -> Loops:
     parts = stages(params, dim)
     trained = {"both": range(parts[-1].stop), "first": parts[0], "second": parts[-1]}[params.trained]
-    layers, skip, full = 2 + (params.form != "two_layer"), params.form == "residual", params.inner == "full"
+    layers, skip = 2 + (params.form != "two_layer"), params.form == "residual"
+    full = layers == 3 and params.inner == "full"
     which = params.trained != "second", layers == 3 and params.trained != "first"
     sizes = np.array([params.width, dim, params.outputs, layers, skip, full, *which], dtype=np.int64)
+    compiled = FULL if full else FACTORED
     return Loops(
         value=compiled.value,
         gradient=compiled.gradient,
