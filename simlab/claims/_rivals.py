@@ -26,7 +26,7 @@ kind = "rivals"
 seed = {seed}
 samples = {samples}
 validation_samples = 1000
-test_samples = 4000
+test_samples = 2000
 ridges = {ridges}
 dtype = "float32"
 [data]

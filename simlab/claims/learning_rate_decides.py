@@ -32,12 +32,12 @@ LEARNED = 0.5
 NEAR = 5.0
 
 QUICK = _rivals.spec(
-    _rivals.descents("residual", (0.01, 0.03, 0.1, 0.3, 0.6, 0.9, 1.2, 1.7, 2.4)), _rivals.SMALL, seeds=6
+    _rivals.descents("residual", (0.01, 0.03, 0.1, 0.3, 0.6, 0.9, 1.2, 1.7, 2.4)), _rivals.SMALL, seeds=5
 )
 FULL = _rivals.spec(
     _rivals.descents("residual", (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.4, 2.0)), _rivals.PUBLISHED, seeds=5
 )
-CONTROL = ("network.trained=first",)
+CONTROL = ("network.trained=first", "sweep.seeds=3")
 
 
 def _rates(results: Results) -> dict[str, Any]:

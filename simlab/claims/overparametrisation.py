@@ -29,7 +29,7 @@ LEARNED = 0.7
 
 _WIDE = '"network.width" = {}'
 QUICK = _rivals.spec(
-    _rivals.descents("residual", (0.6, 1.0)), _rivals.SMALL, seeds=4, more=_WIDE.format([10, 40, 100, 200, 400])
+    _rivals.descents("residual", (0.6, 1.0)), _rivals.SMALL, seeds=4, more=_WIDE.format([10, 40, 100, 400])
 )
 FULL = _rivals.spec(
     _rivals.descents("residual", (0.4, 0.6, 0.8, 1.0), (2.5e-4, 1e-3)),
@@ -37,7 +37,7 @@ FULL = _rivals.spec(
     seeds=5,
     more=_WIDE.format([20, 50, 100, 200, 500, 1000, 2000, 5000]),
 )
-CONTROL = ("network.trained=first",)
+CONTROL = ("network.trained=first", "sweep.seeds=3")
 
 
 def _over(results: Results, width: int) -> float:

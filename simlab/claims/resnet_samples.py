@@ -84,14 +84,14 @@ def _spec(of_net: list[int], of_kernel: list[int], kernels: list[str], **fields:
 
 
 QUICK = _spec(
-    [24, 48, 96, 192, 384], [100, 200, 400, 800, 1600], [_NTK, _GAUSSIAN],
+    [24, 48, 96, 192], [100, 200, 400, 800], [_NTK, _GAUSSIAN],
     width=60, steps=3000, dims=[8, 11, 15], seeds=2, validation=300, test=1000,
 )  # fmt: skip
 FULL = _spec(
     [24, 48, 96, 192, 384, 768], [100, 200, 400, 800, 1600, 3200, 6400], [_NTK, _RF, _LAPLACE, _GAUSSIAN],
     width=100, steps=8000, dims=[8, 11, 15, 20, 25], seeds=5, validation=1000, test=4000,
 )  # fmt: skip
-CONTROL = ("experiment.coordinates=target",)
+CONTROL = ("experiment.coordinates=target", "sweep.seeds=1")
 
 Floats = NDArray[np.float64]
 
