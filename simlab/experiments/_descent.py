@@ -29,6 +29,7 @@ from simlab.observables._schedule import Spacing, check_listed, instants, schedu
 from simlab.observables._view import View, need
 from simlab.record.schema import RECORD, Output
 from simlab.record.segments import State
+from simlab.targets import components
 
 ADVANCE_SECONDS = 0.5
 LINEAR_ENDED = 1 + max(OF_FLOWS)
@@ -230,13 +231,25 @@ def _measured(observable: Base, view: View) -> dict[str, Any]:
     return found
 
 
-def check_layerwise(flow: Base, network: Base) -> None:
-    """Refuses training layer by layer of a network that does not say what its layers are."""
+def check_flow(flow: Any, network: Base, target: Base, data: Base, samples: int, dtype: str) -> None:
+    """Refuses (ValueError, one line) a flow that cannot begin with these."""
+    if (outputs := getattr(network, "outputs", 1)) != (wanted := components(target) or 1):
+        raise ValueError(f"network.outputs = {outputs}: the target has {wanted}")
+    if dtype != "float64" and kind_of(flow) == "ode":
+        raise ValueError(f"dtype = {dtype!r}: flow.kind = 'ode' integrates in float64")
+    if getattr(flow, "fresh", False):
+        if getattr(module_of(data), "FINITE", False):
+            raise ValueError(f"flow.fresh = true: data.kind = {kind_of(data)!r} has no new samples to draw")
+    elif getattr(flow, "batch", 1) > samples:
+        raise ValueError(f"flow.batch = {flow.batch}: more than the {samples} training samples")
     if getattr(flow, "layerwise", False) and not sgd.can_layerwise(network):
         able = [kind for kind in lookup.kinds("networks") if hasattr(lookup.get("networks", kind), "stages")]
         raise ValueError(
             f"flow.layerwise = true: network.kind = {kind_of(network)!r} has no named layers (allowed: {one_of(able)})"
         )
+    for key in ("step_unit", "unit"):
+        if getattr(flow, key, None) == "particle" and not hasattr(network, "width"):
+            raise ValueError(f"flow.{key} = 'particle': network.kind = {kind_of(network)!r} has no width")
 
 
 def progress(params: Followed, state: State) -> tuple[int, int]:

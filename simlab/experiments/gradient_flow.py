@@ -56,8 +56,6 @@ class Params(Followed):
                 f"network.kind = {kind_of(self.network)!r}: it has no gradient to descend along "
                 f"(allowed: {one_of(able)})"
             )
-        if (outputs := getattr(self.network, "outputs", 1)) != (wanted := components(self.target) or 1):
-            raise ValueError(f"network.outputs = {outputs}: the target has {wanted}")
         _heavy_tail.check_outer_weights(self.data, self.network)
         return self
 
@@ -71,25 +69,16 @@ class Params(Followed):
         check(self.observables, setting)
         if not getattr(module_of(self.data), "FINITE", False):  # whose files may not be here
             drawn(self.target, module_of(self.data).dimension(self.data), np.random.default_rng(0))
-        elif getattr(self.flow, "fresh", False):
-            raise ValueError(f"flow.fresh = true: data.kind = {kind_of(self.data)!r} has no new samples to draw")
         return self
 
     @model_validator(mode="after")
     def _flow_can_begin(self) -> Params:
-        flow: Any = self.flow
-        if self.dtype != "float64" and kind_of(flow) == "ode":
-            raise ValueError(f"dtype = {self.dtype!r}: flow.kind = 'ode' integrates in float64")
-        if not getattr(flow, "fresh", False) and getattr(flow, "batch", 1) > self.samples:
-            raise ValueError(f"flow.batch = {flow.batch}: more than the {self.samples} training samples")
-        _descent.check_layerwise(flow, self.network)
+        flow = self.flow
+        _descent.check_flow(flow, self.network, self.target, self.data, self.samples, self.dtype)
         if kind_of(flow) in ("momentum", "langevin") and "kernel_distance" in map(kind_of, self.observables):
             raise ValueError(
                 f"observables: kernel_distance follows gradient flow, which flow.kind = {kind_of(flow)!r} is not"
             )
-        for key in ("step_unit", "unit"):
-            if getattr(flow, key, None) == "particle" and not hasattr(self.network, "width"):
-                raise ValueError(f"flow.{key} = 'particle': network.kind = {kind_of(self.network)!r} has no width")
         return self
 
 

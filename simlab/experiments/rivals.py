@@ -31,7 +31,7 @@ from simlab.core.params import AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.data._draw import draw
-from simlab.experiments import _descent
+from simlab.experiments import _descent, _heavy_tail
 from simlab.experiments._descent import drawn
 from simlab.flows._problem import GOING, Problem
 from simlab.kernels._kernel import Kernel
@@ -39,7 +39,6 @@ from simlab.machines import _dense
 from simlab.networks._bound import Bound
 from simlab.record.schema import Output
 from simlab.record.segments import State
-from simlab.targets import components
 
 Floats = NDArray[np.float64]
 SECONDS = 0.5
@@ -69,24 +68,15 @@ class Params(Base):
         needed = {"descent": "loops", "tangent": "tangent_gram", "last": "hidden"}.get(self.learner)
         if needed and not hasattr(module_of(self.network), needed):
             raise ValueError(f"network.kind = {kind_of(self.network)!r}: learner = {self.learner!r} needs its {needed}")
-        if (outputs := getattr(self.network, "outputs", 1)) != (wanted := components(self.target) or 1):
-            raise ValueError(f"network.outputs = {outputs}: the target has {wanted}")
         if len(set(self.ridges)) < len(self.ridges):
             raise ValueError(f"ridges = {list(self.ridges)}: each may be named once")
         return self
 
     @model_validator(mode="after")
     def _fits_together(self) -> Params:
-        flow: Any = self.flow
-        if self.dtype != "float64" and kind_of(flow) == "ode":
-            raise ValueError(f"dtype = {self.dtype!r}: flow.kind = 'ode' integrates in float64")
-        if not getattr(flow, "fresh", False) and getattr(flow, "batch", 1) > self.samples:
-            raise ValueError(f"flow.batch = {flow.batch}: more than the {self.samples} training samples")
-        _descent.check_layerwise(flow, self.network)
-        finite = getattr(module_of(self.data), "FINITE", False)
-        if finite and getattr(flow, "fresh", False):
-            raise ValueError(f"flow.fresh = true: data.kind = {kind_of(self.data)!r} has no new samples to draw")
-        if not finite:
+        _descent.check_flow(self.flow, self.network, self.target, self.data, self.samples, self.dtype)
+        _heavy_tail.check_outer_weights(self.data, self.network)
+        if not getattr(module_of(self.data), "FINITE", False):  # whose files may not be here
             target = drawn(self.target, module_of(self.data).dimension(self.data), np.random.default_rng(0))
             if self.coordinates == "target" and getattr(target, "coordinates", None) is None:
                 raise ValueError(f"coordinates = 'target': target.kind = {kind_of(self.target)!r} has none of its own")

@@ -108,8 +108,8 @@ def _of_activation(params: Params, what: str, reach: float) -> list[arb] | Calla
                 f"take C less than {radius:.6g}, or an entire function ({', '.join(ENTIRE)})"
             )
         return magnitude
-    if kind == "custom":
-        raise BadInput(f"{what} of custom: its Taylor coefficients are not known: give them as a sequence or callable")
+    if kind in ("custom", "shifted"):
+        raise BadInput(f"{what} of {kind}: its Taylor coefficients are not known: give them as a sequence or callable")
     raise BadInput(
         f"{what} of {kind}: not smooth at 0, it has no Taylor series there: give one of {', '.join(ENTIRE)}, "
         "monomial, hermite or coefficients"

@@ -9,13 +9,14 @@ import pytest
 from scipy.stats import sem
 
 from simlab.observables import test_error
-from simlab.observables._view import Setting
+from simlab.observables._view import Setting, View
 
 
 def test_error_and_its_standard_error() -> None:
     rng = np.random.default_rng(0)
     f, y = rng.standard_normal((2, 500))
     view = SimpleNamespace(X_test=np.zeros((500, 3)), y_test=y, predict=lambda X: f)
+    view.squares = lambda X, y: View.squares(view, X, y)  # type: ignore[arg-type]
     found = test_error.measure(test_error.Params(), view)  # type: ignore[arg-type]
     assert found["test_error"] == pytest.approx(np.mean((f - y) ** 2), rel=1e-14)
     assert found["test_error_se"] == pytest.approx(sem((f - y) ** 2), rel=1e-12)
