@@ -38,7 +38,7 @@ _FULL = [
     *descents("plain", _RATES, (2.5e-4, 1e-3)),
 ]
 _WIDTHS = '"network.width" = [100, 300, 1000, 3000, 10000, 30000, 100000]'
-QUICK = _rivals.spec(_QUICK, _rivals.SMALL, seeds=3, ridges=[1e-2, 1e-1])
+QUICK = _rivals.spec(_QUICK, _rivals.SMALL, seeds=3, ridges=[1e-1, 3e-1])
 FULL = _rivals.spec(_FULL, _rivals.PUBLISHED, seeds=5, more=_WIDTHS, ridges=[1e-4, 1e-3, 1e-2, 1e-1, 1.0])
 CONTROL = ("network.trained=first", "sweep.seeds=2")
 
