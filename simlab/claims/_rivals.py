@@ -64,6 +64,9 @@ SMALL = {"samples": 600, "dim": 20, "pairs": 4, "width": 100, "steps": 4800}
 PUBLISHED = {"samples": 1000, "dim": 30, "pairs": 8, "width": 200, "steps": 16000}
 """The experiment of Allen-Zhu and Li: 800 epochs in batches of 50."""
 
+LEARNED = 0.7
+"""Of the line: an error up to here means that part of αG(F) is learned, clearly."""
+
 Setting = tuple[str, str, float, float]
 """Learner, form, step size, weight decay."""
 

@@ -25,7 +25,6 @@ EXPECTED = (
     "error above the line k·α² at the smallest width, at most 0.7 of it at every width with more weights than numbers "
     "to fit"
 )
-LEARNED = 0.7
 
 _WIDE = '"network.width" = {}'
 QUICK = _rivals.spec(
@@ -53,7 +52,7 @@ def judge(results: Results) -> Judgement:
     found: list[dict[str, Any]] = [row.numbers() | {"over": _over(results, row.width)} for row in rows]
     wide = [row for row in found if row["over"] > 1.0]
     worst = max(row["error"] for row in wide)
-    holds = found[0]["error"] > level and worst <= LEARNED * level
+    holds = found[0]["error"] > level and worst <= _rivals.LEARNED * level
     measured = (
         f"error over line: {found[0]['error'] / level:.2f} at width {found[0]['width']}, at most {worst / level:.2f} "
         f"with {wide[0]['over']:.1f} to {wide[-1]['over']:.1f} weights for each number to fit"
