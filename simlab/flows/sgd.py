@@ -3,9 +3,8 @@
     v ← β v − η_t (∇R_α(θ; batch) + λ (θ − θ̄)),   θ ← θ + v          v = 0 at first
 
 with momentum β (heavy ball, as in `momentum`) and weight decay λ towards θ̄, 0 or the start, for all steps or up to
-`decay_until`; without them it is
-θ ← θ − η_t ∇R_α. The loss here is half the mean square: where an experiment is stated with the mean square itself, its
-learning rate is half of η and its weight decay twice λ.
+`decay_until`; without them it is θ ← θ − η_t ∇R_α. The loss here is half the mean square: where an experiment is stated
+with the mean square itself, its learning rate is half of η and its weight decay twice λ.
 
 `layerwise` trains the layers one after another, from the first to the last and the steps shared out evenly: what the
 network calls its `stages`. Each goes through the whole schedule of the step size.
@@ -229,8 +228,9 @@ def _stages(problem: Problem) -> tuple[range, ...]:
     network = None if problem.bound is None else problem.bound.params
     if network is None or not can_layerwise(network):
         raise BadInput("flow.layerwise = true: the network does not say which part of it is a layer")
-    found: tuple[range, ...] = module_of(network).stages(network, problem.X.shape[1])
-    return found
+    every: tuple[range, ...] = module_of(network).stages(network, problem.X.shape[1])
+    # A layer that the network does not train has no gradient, and weight decay would move it.
+    return tuple(part for part in every if part[0] in problem.trained and part[-1] in problem.trained)
 
 
 def can_layerwise(network: Base) -> bool:

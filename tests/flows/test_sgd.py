@@ -124,6 +124,12 @@ def test_layer_by_layer() -> None:
             halfway = state["theta"].copy()
     assert np.array_equal(state["theta"][first.start : first.stop], halfway[first.start : first.stop])
     assert np.allclose(np.diff([0.0, *times]), [0.5, 0.05, 0.5, 0.05])
+    half: Any = networks.get("resnet3", width=5, outputs=2, trained="first")
+    problem = Problem.of(Bound(half, 3), X, y, 1.0)
+    frozen = sgd.Params(steps=20, step=0.1, batch=8, layerwise=True, weight_decay=0.5)
+    state = sgd.start(frozen, problem, theta0, streams())
+    sgd.advance(frozen, problem, state, 20, float("inf"))
+    assert np.array_equal(state["theta"][second.start :], theta0[second.start :]), "decay moved what is not trained"
     problem, theta0 = small()
     with pytest.raises(BadInput, match=r"flow\.layerwise = true: the network does not say which part"):
         sgd.start(sgd.Params(steps=2, step=0.1, batch=12, layerwise=True), problem, theta0, streams())
