@@ -24,7 +24,7 @@ LONGEST = ("lab/test_kills.py", "claims/test_claims.py", "lab/test_directory.py"
 
 def own_cache(worker: str) -> None:
     """Before anything is compiled. Tests that count what a cache holds or hits choose another themselves."""
-    from simlab.core.jit import _candidates
+    from simlab.core.code_cache import _candidates
 
     os.environ["SIMLAB_CACHE_DIR"] = str(next(_candidates()) / f"tests-{worker}")
 

@@ -25,7 +25,7 @@ def bench(name: str | None, arguments: tuple[str, ...], as_json: bool) -> None:
     import subprocess
 
     from simlab.core.errors import BadInput, SimlabError, nearest, one_of
-    from simlab.core.jit import PACKAGE
+    from simlab.core.sources import PACKAGE
 
     home = PACKAGE.parent / "tools" / "bench"
     found = {path.stem: path for path in sorted(home.glob("*.py")) if "__main__" in path.read_text(encoding="utf-8")}

@@ -27,7 +27,7 @@ from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput, WriteFailed
-from simlab.core.jit import source_hash
+from simlab.core.sources import source_hash
 from simlab.kernels._gram import TILE, Assembly, available_threads, inputs
 from simlab.kernels._kernel import Kernel
 from simlab.record.atomic import committing, fsync_directory

@@ -24,7 +24,7 @@ from typing import Any
 
 from simlab.core import stopping
 from simlab.core.errors import BadInput, SimlabError, WriteFailed
-from simlab.core.jit import PACKAGE
+from simlab.core.sources import PACKAGE
 from simlab.lab.directory import RunDirectory
 from simlab.lab.pace import Pace, Snapshot
 from simlab.lab.spec import Spec

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from simlab.core.jit import PACKAGE, source_hash
+from simlab.core.sources import PACKAGE, source_hash
 
 LIBRARIES = ("simlab", "numpy", "scipy", "numba", "h5py")
 
