@@ -21,9 +21,6 @@ from tests import side_by_side
 from tests.served import Served
 from tests.side_by_side import pytest_xdist_make_scheduler  # noqa: F401  a hook
 
-if worker := os.environ.get("PYTEST_XDIST_WORKER"):
-    side_by_side.own_cache(worker)
-
 settings.register_profile("simlab", deadline=None, max_examples=50)
 settings.load_profile("simlab")
 

@@ -1,15 +1,12 @@
-"""``pytest -n 2``: which tests go to which worker, and where a worker keeps its compiled code.
+"""``pytest -n 2``: which tests go to which worker.
 
-A worker that compiles a loop has it for all its later tests; on the other one it costs the seconds again. So rooms
-that compile the same loops go to one worker as a whole. They come first, and the single files after them, the longest
-in front, fill up whichever worker is free.
-
-Each worker has a cache of its own, which the processes its tests start inherit.
+Workers, and the processes that their tests start, share one cache of compiled code, but a loop that both need at the
+same time is compiled twice. So rooms that compile the same loops go to one worker as a whole. They come first, and the
+single files after them, the longest in front, fill up whichever worker is free.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +17,6 @@ TOGETHER = {
     "kernels": ("activations", "sphere", "kernels", "machines", "theory", "data", "targets"),
 }
 LONGEST = ("lab/test_kills.py", "claims/test_claims.py", "lab/test_directory.py", "cli/test_cli.py", "lab/test_run.py")
-
-
-def own_cache(worker: str) -> None:
-    """Before anything is compiled. Tests that count what a cache holds or hits choose another themselves."""
-    from simlab.core.code_cache import _candidates
-
-    os.environ["SIMLAB_CACHE_DIR"] = str(next(_candidates()) / f"tests-{worker}")
 
 
 def portion(nodeid: str) -> str:

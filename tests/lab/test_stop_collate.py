@@ -17,7 +17,7 @@ from simlab.lab.spec import Spec, override, resolve
 from simlab.record.writer import Writer
 from tests.conftest import small_tables
 
-RECORDS = 1_500_000
+RECORDS = 1_000_000
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +50,9 @@ def test_stops_at_many_instants(directory: Path) -> None:
     results = directory / "results.h5"
     reference = values(results)
     stopped = 0
-    for i, number in enumerate([signal.SIGTERM, signal.SIGINT, signal.SIGHUP] * 3):
+    for i, number in enumerate([signal.SIGTERM, signal.SIGINT, signal.SIGHUP] * 2):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        time.sleep(whole * (0.3 + 0.07 * i))
+        time.sleep(whole * (0.3 + 0.1 * i))
         process.send_signal(number)
         _, said = process.communicate(timeout=30)
         assert process.returncode in (0, 128 + number), said
@@ -60,4 +60,4 @@ def test_stops_at_many_instants(directory: Path) -> None:
         stopped += process.returncode != 0
         assert values(results) == reference
         assert not list(directory.glob("*.tmp"))
-    assert stopped >= 3, "the stops came too late to mean anything"
+    assert stopped >= 2, "the stops came too late to mean anything"
