@@ -7,6 +7,8 @@ earlier version is never found.
 The directory is the first of these that can be written: ``$SIMLAB_CACHE_DIR``, ``$XDG_CACHE_HOME/simlab`` or
 ``~/.cache/simlab``, the system's directory for temporary files; if none can, nothing is cached.
 
+Code that is no longer used is removed (`code_cleaning`).
+
 Loads and saves are serialised by a file lock: two processes that save different signatures of one function at once
 otherwise give both the same data file, and one of them later runs the other's machine code.
 """
@@ -27,10 +29,10 @@ from typing import Any
 from filelock import FileLock
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
+from simlab.core.code_cleaning import DAY, clean
 from simlab.core.code_key import NotKeyable, code_key
 
 LAYOUT = "compiled-1"
-DAY = 86400.0
 
 
 def _candidates() -> Iterator[Path]:
@@ -126,6 +128,8 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
 
     def save_overload(self, sig: Any, data: Any) -> None:
         self._locked(super().save_overload, sig, data)
+        if (directory := cache_dir()) is not None:
+            clean(directory, cache_lock())
 
     def flush(self) -> None:
         self._locked(super().flush)

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,22 @@ def test_falls_back_where_the_cache_cannot_be_written(package: Path, tmp_path: P
     spare.mkdir()
     assert call(package, **places, TMPDIR=str(spare)) == (20.0, 0, 1)
     assert list(spare.glob("simlab-*/compiled-*/*.nbi")), "the system's temporary directory is the last resort"
+
+
+def test_use_is_noted_and_what_is_unused_is_removed(package: Path) -> None:
+    cache, long_ago = package.parent / "cache" / "compiled-1", time.time() - 40 * 86400
+    cache.mkdir(parents=True)
+    unused = cache / f"simlab.gone.loop-{'0' * 24}.py311.nbi"
+    unused.touch()
+    os.utime(unused, (long_ago, long_ago))
+    assert call(package) == (20.0, 0, 1)
+    assert not unused.exists()
+    indices = list(cache.glob("*.nbi"))
+    assert len(indices) == 2, "the loop and its helper"
+    for index in indices:
+        os.utime(index, (long_ago, long_ago))
+    assert call(package) == (20.0, 1, 0)
+    assert max(index.stat().st_mtime for index in indices) > long_ago + 86400
 
 
 def test_variants_of_a_made_function_have_names_of_their_own() -> None:
