@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import time
 from collections.abc import Callable, Iterable
@@ -16,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params
+from simlab.core.resources import cores
 from simlab.lab import spec as specs
 from simlab.lab.directory import RunDirectory
 from simlab.lab.pace import Snapshot
@@ -47,7 +47,7 @@ def load_for(directory: str | Path, path: str | Path, settings: Iterable[str] = 
 
 
 def default_workers(spec: Spec) -> int:
-    return max(1, (os.cpu_count() or 1) // spec.threads)
+    return max(1, cores() // spec.threads)
 
 
 def run_spec(
