@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from simlab.core.errors import BadInput
+from simlab.core.errors import BadInput, first_few
 from simlab.core.params import Params
 from simlab.core.resources import cores
 from simlab.lab import spec as specs
@@ -22,7 +22,7 @@ from simlab.lab.pace import Snapshot
 from simlab.lab.pool import Pool
 from simlab.lab.spec import Spec
 from simlab.record.index import Index
-from simlab.record.provenance import provenance
+from simlab.record.provenance import changes, provenance
 
 COMMIT_SECONDS = 30.0
 
@@ -103,9 +103,12 @@ def _take_over(run: RunDirectory, spec: Spec, say: Callable[[str], None]) -> Ind
     index.check_rows(spec.sweep.points)
     for path in index.replaced:
         path.unlink(missing_ok=True)
-    now = json.dumps(provenance(), sort_keys=True)
-    if any(before != now for before in index.provenance()):
-        say("this run was begun with other versions, sources or machine: its numbers may differ in the last digits")
+    differ = [change for before in index.provenance() for change in changes(json.loads(before), provenance())]
+    if differ:
+        say(
+            "this run was begun with other versions, sources or machine: its numbers may differ in the last digits"
+            f" ({first_few(differ)})"
+        )
     return run.index(spec)
 
 
