@@ -9,16 +9,25 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import xarray
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "open", "run"]
 
 
-def open(path: str | Path) -> Any:
+def open(path: str | Path) -> xarray.Dataset:
     """Open results.h5, or the run directory that holds it.
 
-    An `xarray.Dataset` where xarray and h5netcdf are installed, else a light mapping (`simlab.record.reader.Results`).
+    Values are read from the file when they are asked for; `data.load()` reads all, `data.close()` closes the file.
+    Axes of the sweep, `step` and `time` are coordinates; the spec, seed, versions and machine are in `data.attrs`.
+
+    Example::
+
+        data = simlab.open("out/quickstart")
+        data["train_loss"].sel({"network.width": 64, "seed": 0})
     """
     from simlab.record.reader import open_results
 

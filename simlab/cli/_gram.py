@@ -50,8 +50,9 @@ def gram(
     """
     from simlab.cli._progress import Display
     from simlab.core.errors import BadInput
+    from simlab.core.resources import free_memory
     from simlab.data._files import read_array
-    from simlab.kernels._store import free_memory, gram_file
+    from simlab.kernels._store import gram_file
 
     chosen = _kernel_options.kernels(kind, fields, settings)
     names = [name_of(kernel) for kernel in chosen]

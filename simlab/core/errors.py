@@ -6,7 +6,7 @@ The command line prints the line without a traceback and exits with `exit_code`.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class SimlabError(Exception):
@@ -28,6 +28,11 @@ class WriteFailed(SimlabError):
 def one_of(names: Iterable[str]) -> str:
     """`a, b, c`, for the end of an error line."""
     return ", ".join(names) or "none"
+
+
+def first_few(items: Sequence[str], most: int = 3) -> str:
+    """`a; b; c; and 4 more`, for lists that may be long."""
+    return "; ".join([*items[:most], *([f"and {len(items) - most} more"] if len(items) > most else [])])
 
 
 def nearest(name: str, names: Iterable[str], cutoff: float = 0.5) -> str:

@@ -39,6 +39,7 @@ ENDINGS = {
     LINEAR_ENDED: "the linearised network beside diverged",
     NO_RISK: "an outer weight became positive: infinite risk under the heavy tail of the data",
 }
+NO_YES = {0: "no", 1: "yes"}
 NET, LINEAR = "net_", "linear_"
 
 
@@ -124,9 +125,8 @@ def outputs(params: Followed) -> dict[str, Output]:
         found |= module_of(observable).outputs(observable)
     if not timed:
         found["step_size"] = Output("step size η at the start")
-    codes = "; ".join(f"{code}: {text}" for code, text in ENDINGS.items())
-    found["ending"] = Output(f"how the flow ended. {codes}", dtype="int8", codes=ENDINGS)
-    found["diverged"] = Output("1 if the flow was stopped before its end (see ending), else 0", dtype="int8")
+    found["ending"] = Output("how the flow ended", dtype="int8", codes=ENDINGS)
+    found["diverged"] = Output("whether the flow was stopped before its end (see ending)", dtype="int8", codes=NO_YES)
     return found
 
 

@@ -121,7 +121,6 @@ class Work:
 
 
 def outputs(params: Params) -> dict[str, Output]:
-    codes = "; ".join(f"{code}: {text}" for code, text in _descent.ENDINGS.items())
     return {
         "test_error": Output("E‖f − y‖² on the test data; NaN where the net diverged"),
         "test_error_se": Output("its standard error over the test inputs"),
@@ -131,8 +130,8 @@ def outputs(params: Params) -> dict[str, Output]:
         "learned_simple": Output("coefficient of F in f; NaN where the target has no parts"),
         "learned_composed": Output("coefficient of αG(F) in f; NaN where the target has no parts"),
         "ridge_chosen": Output("ridge of the least validation error, in units of K's mean diagonal; NaN for a net"),
-        "ending": Output(f"how the flow ended. {codes}", dtype="int8", codes=_descent.ENDINGS),
-        "diverged": Output("1 if the flow was stopped before its end, else 0", dtype="int8"),
+        "ending": Output("how the flow ended", dtype="int8", codes=_descent.ENDINGS),
+        "diverged": Output("whether the flow was stopped before its end", dtype="int8", codes=_descent.NO_YES),
     }
 
 

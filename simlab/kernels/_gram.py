@@ -9,7 +9,6 @@ number depends on the data alone, not on the threads.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
+from simlab.core.resources import cores
 from simlab.kernels import _table
 from simlab.kernels._kernel import Floats, Kernel, Leaf, Pairs, leaves_of
 from simlab.kernels._pairs import correlations, row_norms
@@ -63,7 +63,7 @@ def gram(
     shape = (left.shape[0], right.shape[0])
     arrays = [np.empty(shape, dtype=kind) for _ in chosen] if out is None else _given(out, shape, len(chosen))
     assembly = Assembly.of(chosen, left, right, Y is None)
-    assembly.fill(arrays, slice(0, shape[0]), slice(0, shape[1]), threads or available_threads(), progress)
+    assembly.fill(arrays, slice(0, shape[0]), slice(0, shape[1]), threads or cores(), progress)
     return arrays
 
 
@@ -128,10 +128,6 @@ def norms_of(X: NDArray[Any]) -> Floats:
     if wrong.size:
         raise BadInput(f"row {wrong[0]} of the inputs is not finite, or its norm overflows")
     return norms
-
-
-def available_threads() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _doubles(X: NDArray[Any]) -> Floats:

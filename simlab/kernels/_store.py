@@ -27,8 +27,9 @@ from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput, WriteFailed
+from simlab.core.resources import cores
 from simlab.core.sources import source_hash
-from simlab.kernels._gram import TILE, Assembly, available_threads, inputs
+from simlab.kernels._gram import TILE, Assembly, inputs
 from simlab.kernels._kernel import Kernel
 from simlab.record.atomic import committing, fsync_directory
 
@@ -113,7 +114,7 @@ def gram_file(
             state = _create(task, part, journal)
         elif state["done"]:
             say(f"{part}: going on, {len(state['done'])} of {len(task.blocks())} blocks are there")
-        _fill(task, assembly, part, journal, state, threads or available_threads(), progress)
+        _fill(task, assembly, part, journal, state, threads or cores(), progress)
         os.replace(part, path)
         fsync_directory(path.parent)
         journal.unlink()
@@ -146,15 +147,6 @@ def _is_gram(path: Path) -> bool:
             return {"code", "dtype", "inputs"} <= set(file.attrs)
     except (OSError, RuntimeError):
         return False
-
-
-def free_memory() -> int:
-    """Bytes that could be had now: what the machine has, as far as it tells."""
-    try:
-        lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
-        return int(lines["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return 4 << 30
 
 
 def _resume(task: Task, part: Path, journal: Path, overwrite: bool) -> tuple[Task, dict[str, Any]]:

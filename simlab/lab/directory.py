@@ -1,25 +1,29 @@
-"""A run directory: spec.toml (resolved, hashed), segments/, results.h5, and a lock while a process works in it."""
+"""A run directory: spec.toml (resolved, hashed), given.toml (the spec as the user gave it), segments/, results.h5.
+
+A lock is held while a process works in it.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from simlab.core.errors import BadInput, SimlabError
-from simlab.lab.spec import Spec, differences, read_tables, resolve
+from simlab.core.errors import BadInput, SimlabError, first_few
+from simlab.lab.spec import Given, Spec, differences, read_tables, resolve
 from simlab.record import atomic
 from simlab.record.atomic import committing, fsync_directory
 from simlab.record.index import Index
 from simlab.record.reader import Results
 
 HEAD = "# Resolved by simlab; the run's segments belong to this text. sha256 {hash}\n"
-OWN = ("spec.toml", "segments", "results.h5", "figure.png", ".lock", ".collate")
+OWN = ("spec.toml", "given.toml", "segments", "results.h5", "figure.png", ".lock", ".collate")
 LOCK_SECONDS = 0.5  # `status` holds the lock for an instant
-HALF_WRITTEN = re.compile(r"(spec\.toml|results\.h5|figure\.png)" + atomic.HALF_WRITTEN)
+HALF_WRITTEN = re.compile(r"((spec|given)\.toml|results\.h5|figure\.png)" + atomic.HALF_WRITTEN)
 
 
 class RunDirectory:
@@ -28,6 +32,7 @@ class RunDirectory:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.spec_path = self.path / "spec.toml"
+        self.given_path = self.path / "given.toml"
         self.segments = self.path / "segments"
         self.results = self.path / "results.h5"
         self.figure = self.path / "figure.png"
@@ -47,7 +52,14 @@ class RunDirectory:
                 raise BadInput(
                     f"{self.spec_path}: not as simlab wrote it (edited?); restore it, or run into a new directory"
                 )
-        return spec
+            return replace(spec, given=self._read_given())
+
+    def _read_given(self) -> Given | None:
+        """The spec as the user gave it; older runs have none; no number depends on it."""
+        try:
+            return Given.parse(self.given_path.read_bytes().decode())
+        except (FileNotFoundError, ValueError):
+            return None
 
     def _written_hash(self) -> str | None:
         head = self.spec_path.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
@@ -73,9 +85,9 @@ class RunDirectory:
         if self.exists:
             changed = differences(self.read_spec(), spec)
             if changed:
-                shown = "; ".join(changed[:3]) + (f"; and {len(changed) - 3} more" if len(changed) > 3 else "")
                 raise BadInput(
-                    f"{self.path}: holds a run of another spec ({shown}); use a new directory or --overwrite"
+                    f"{self.path}: holds a run of another spec ({first_few(changed)});"
+                    " use a new directory or --overwrite"
                 )
         self.index(spec)
 
@@ -125,9 +137,12 @@ class RunDirectory:
     def begin(self, spec: Spec, overwrite: bool) -> None:
         """Make the directory ready (the lock is held): old results gone if asked, the spec in place."""
         if overwrite:
-            for path in [self.results, self.figure, *Index.files(self.segments)]:
+            for path in [self.results, self.figure, self.given_path, *Index.files(self.segments)]:
                 path.unlink(missing_ok=True)
         self.segments.mkdir(exist_ok=True)
+        if spec.given is not None and spec.given != self._read_given():
+            with committing(self.given_path) as temporary:
+                temporary.write_bytes(spec.given.dump().encode())
         text = HEAD.format(hash=spec.hash) + spec.text
         if not self.exists or self.spec_path.read_text(encoding="utf-8") != text:
             with committing(self.spec_path) as temporary:

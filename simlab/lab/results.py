@@ -74,8 +74,12 @@ def _locked(run: RunDirectory) -> Iterator[None]:
 
 def _attributes(spec: Spec, index: Index) -> dict[str, Any]:
     made_by = [json.loads(text) for text in index.provenance()] or [provenance()]
+    given = {} if spec.given is None else {"spec_given": spec.given.text}
+    if spec.given is not None and spec.given.settings:
+        given["spec_settings"] = json.dumps(spec.given.settings)
     return {
         "spec": spec.text,
+        **given,
         "spec_hash": spec.hash,
         "experiment": spec.header.kind,
         "seed": spec.seed if spec.seed < 1 << 63 else str(spec.seed),
@@ -83,5 +87,6 @@ def _attributes(spec: Spec, index: Index) -> dict[str, Any]:
         "versions": json.dumps(made_by[0]["versions"], sort_keys=True),
         "git_commit": made_by[0]["git_commit"],
         "machine": json.dumps(made_by[0]["machine"], sort_keys=True),
+        "blas": json.dumps(made_by[0].get("blas", {}), sort_keys=True),
         "provenance": json.dumps(made_by, sort_keys=True),
     }

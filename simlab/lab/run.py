@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import time
 from collections.abc import Callable, Iterable
@@ -14,15 +13,16 @@ from typing import Literal
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from simlab.core.errors import BadInput
+from simlab.core.errors import BadInput, first_few
 from simlab.core.params import Params
+from simlab.core.resources import cores
 from simlab.lab import spec as specs
 from simlab.lab.directory import RunDirectory
 from simlab.lab.pace import Snapshot
 from simlab.lab.pool import Pool
 from simlab.lab.spec import Spec
 from simlab.record.index import Index
-from simlab.record.provenance import provenance
+from simlab.record.provenance import changes, provenance
 
 COMMIT_SECONDS = 30.0
 
@@ -47,7 +47,7 @@ def load_for(directory: str | Path, path: str | Path, settings: Iterable[str] = 
 
 
 def default_workers(spec: Spec) -> int:
-    return max(1, (os.cpu_count() or 1) // spec.threads)
+    return max(1, cores() // spec.threads)
 
 
 def run_spec(
@@ -103,9 +103,12 @@ def _take_over(run: RunDirectory, spec: Spec, say: Callable[[str], None]) -> Ind
     index.check_rows(spec.sweep.points)
     for path in index.replaced:
         path.unlink(missing_ok=True)
-    now = json.dumps(provenance(), sort_keys=True)
-    if any(before != now for before in index.provenance()):
-        say("this run was begun with other versions, sources or machine: its numbers may differ in the last digits")
+    differ = [change for before in index.provenance() for change in changes(json.loads(before), provenance())]
+    if differ:
+        say(
+            "this run was begun with other versions, sources or machine: its numbers may differ in the last digits"
+            f" ({first_few(differ)})"
+        )
     return run.index(spec)
 
 

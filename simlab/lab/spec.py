@@ -15,7 +15,7 @@ import secrets
 import tomllib
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -30,6 +30,8 @@ from simlab.core.params import Params, dump, parse, rooms_of
 from simlab.lab.sweep import Sweep, flat
 
 Tables = dict[str, Any]
+SETTINGS_MARK = "\n# Given beside this file:\n"
+SETTING = "# --set "
 VALIDATED_POINTS = 10_000  # combinations checked before a run begins; each axis value is checked whatever the number
 
 
@@ -44,12 +46,38 @@ class Header(Params):
 
 
 @dataclass(frozen=True)
+class Given:
+    """A spec as the user gave it. A run directory keeps it as one file, results.h5 as attributes.
+
+    text: the TOML file word for word, comments included; of a dict, its TOML.
+    settings: those of ``--set``, in order.
+    """
+
+    text: str
+    settings: tuple[str, ...] = ()
+
+    def dump(self) -> str:
+        """The text, and settings as comments behind it, so that the whole is TOML."""
+        if not self.settings and SETTINGS_MARK not in self.text:
+            return self.text
+        return self.text + SETTINGS_MARK + "".join(f"{SETTING}{json.dumps(one)}\n" for one in self.settings)
+
+    @classmethod
+    def parse(cls, dumped: str) -> Given:
+        text, mark, settings = dumped.rpartition(SETTINGS_MARK)
+        if not mark:
+            return cls(dumped)
+        return cls(text, tuple(json.loads(line.removeprefix(SETTING)) for line in settings.splitlines()))
+
+
+@dataclass(frozen=True)
 class Spec:
-    """A validated spec. `tables` are resolved; `figure` is kept apart."""
+    """A validated spec. `tables` are resolved; `figure` is kept apart; `given` is None where it is not known."""
 
     tables: Tables
     sweep: Sweep
     figure: Tables | None
+    given: Given | None = field(default=None, compare=False)
 
     @property
     def header(self) -> Header:
@@ -91,9 +119,15 @@ class Spec:
 
 def read_tables(path: str | Path) -> Tables:
     """A TOML file as tables; a missing file or a syntax error is one line that says where."""
+    return _read(path)[0]
+
+
+def _read(path: str | Path) -> tuple[Tables, str]:
+    """The tables of a TOML file, and its text."""
     path = Path(path)
     try:
-        return parse_toml(path.read_bytes().decode())
+        text = path.read_bytes().decode()
+        return parse_toml(text), text
     except FileNotFoundError:
         raise BadInput(f"{path}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -146,8 +180,12 @@ def _assign(tables: Tables, parts: list[str], value: Any, what: str) -> None:
     here[parts[-1]] = value
 
 
-def resolve(tables: Mapping[str, Any], *, seed: int | None = None) -> Spec:
-    """Validate tables and write out what they leave open. `seed` is used where the spec gives none."""
+def resolve(tables: Mapping[str, Any], *, seed: int | None = None, as_given: Given | None = None) -> Spec:
+    """Validate tables and write out what they leave open.
+
+    seed: used where the spec gives none.
+    as_given: where the tables come from; without it, their own TOML.
+    """
     given = deepcopy(dict(tables))
     figure = given.pop("figure", None)
     sweep_table = given.pop("sweep", None)
@@ -172,7 +210,7 @@ def resolve(tables: Mapping[str, Any], *, seed: int | None = None) -> Spec:
     drawn = header.seed if header.seed is not None else seed if seed is not None else secrets.randbits(32)
     resolved = _write_out(given, first, sweep)
     resolved["experiment"] |= {"seed": drawn, "threads": header.threads}
-    spec = Spec(resolved, sweep, figure)
+    spec = Spec(resolved, sweep, figure, as_given or Given(_toml(tables)))
     for point in sweep.representatives(VALIDATED_POINTS):
         spec.params(point)
     return spec
@@ -180,7 +218,21 @@ def resolve(tables: Mapping[str, Any], *, seed: int | None = None) -> Spec:
 
 def load(path: str | Path, settings: Iterable[str] = (), *, seed: int | None = None) -> Spec:
     """Read, override, validate, resolve."""
-    return resolve(override(read_tables(path), settings), seed=seed)
+    settings = tuple(settings)
+    tables, text = _read(path)
+    return resolve(override(tables, settings), seed=seed, as_given=Given(text, settings))
+
+
+def _toml(tables: Mapping[str, Any]) -> str:
+    """Tables as TOML; a key that is None counts as left out."""
+
+    def there(value: Any) -> Any:
+        return {k: there(v) for k, v in value.items() if v is not None} if isinstance(value, Mapping) else value
+
+    try:
+        return tomli_w.dumps(there(tables))
+    except TypeError as error:
+        raise BadInput(f"spec: {error}; give numbers, strings, booleans, lists and tables") from None
 
 
 def differences(old: Spec, new: Spec) -> list[str]:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from simlab.core.errors import BadInput
+from simlab.core.resources import cores, free_memory
 from simlab.kernels import Kernel, gram
-from simlab.kernels._gram import available_threads, inputs, norms_of
-from simlab.kernels._store import free_memory
+from simlab.kernels._gram import inputs, norms_of
 from simlab.machines._operator import Operator, Stored, Tiled
 from simlab.machines._predict import kernel_times
 from simlab.machines._solver import RANK, Progress, solve_path
@@ -72,7 +72,7 @@ def ridge_path(
     labels = np.asarray(y)
     if data.shape[0] == 0:
         raise BadInput("X has no rows: there is nothing to fit")
-    workers = threads or available_threads()
+    workers = threads or cores()
     operator = operator_of(kernel, data, dtype, memory, workers)
     solution = solve_path(operator, labels, ridges, tolerance=tolerance, progress=progress)
     coefficients = solution.coefficients[..., 0] if labels.ndim == 1 else solution.coefficients

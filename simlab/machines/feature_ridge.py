@@ -25,7 +25,7 @@ from scipy.linalg import lapack
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params, kind_of, module_of
-from simlab.kernels._store import free_memory
+from simlab.core.resources import free_memory
 from simlab.machines import _dense
 from simlab.machines._dense import EPS, Dense
 from simlab.machines._estimator import BadData, Estimator, inputs, labels

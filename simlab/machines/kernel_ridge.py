@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simlab.core.resources import free_memory
 from simlab.kernels import Kernel
-from simlab.kernels._store import free_memory
 from simlab.machines import _dense
 from simlab.machines._estimator import BadData, Estimator, Floats, labels, weights_of
 from simlab.machines._path import ridge_path

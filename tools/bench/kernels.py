@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from typing import Any
 
@@ -28,6 +27,8 @@ import numpy as np
 from harness import CONTESTANTS, Arrays, Contestant, Problem, Target, machine, measure
 from numpy.typing import NDArray
 from report import bad_news, text
+
+from simlab.core import resources
 
 SIMLAB = CONTESTANTS / "kernels_simlab.py"
 NEURAL_TANGENTS = CONTESTANTS / "kernels_neural_tangents.py"
@@ -171,7 +172,7 @@ def main() -> None:
         value = getattr(chosen, name)
         if value is not None and value < least:
             parser.error(f"--{name} {value}: at least {least}")
-    if sys.platform == "linux" and chosen.threads > (available := len(os.sched_getaffinity(0))):
+    if chosen.threads > (available := resources.cores()):
         parser.error(f"--threads {chosen.threads}: this process may use {available} cores")
     problems = {
         "gram": lambda: gram(chosen.n or 10_000, chosen.d or 64),

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 
 import numpy as np
 from harness import CONTESTANTS, Arrays, Contestant, Problem, Target, machine, measure
 from report import bad_news, text
+
+from simlab.core import resources
 
 PEER = "scikit-learn"
 RIDGES = np.geomspace(1e-3, 1e3, 10).tolist()
@@ -66,7 +67,7 @@ def main() -> None:
     for name, least in (("n", 8), ("d", 2), ("threads", 1), ("rounds", 1)):
         if (value := getattr(chosen, name)) < least:
             parser.error(f"--{name} {value}: at least {least}")
-    if sys.platform == "linux" and chosen.threads > (available := len(os.sched_getaffinity(0))):
+    if chosen.threads > (available := resources.cores()):
         parser.error(f"--threads {chosen.threads}: this process may use {available} cores")
     problem = path(chosen.n, chosen.d)
     found = measure(problem, rounds=chosen.rounds, threads=chosen.threads, seed=chosen.seed, log=sys.stderr)
