@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,3 +46,9 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("_") and importlib.util.find_spec(f"simlab.{name}") is not None:
         return importlib.import_module(f"simlab.{name}")
     raise AttributeError(f"module 'simlab' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The rooms, and the functions above: what TAB shows."""
+    rooms = {module.name for module in pkgutil.iter_modules(__path__) if module.ispkg} - {"cli", "core"}
+    return sorted(rooms.union(__all__))

@@ -32,13 +32,16 @@ from __future__ import annotations
 
 import functools
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simlab.activations._functions import kind_of_function
 from simlab.core import lookup
 from simlab.core.errors import SimlabError
 from simlab.core.params import Params, kind_of, module_of, parse
+
+__all__ = ["custom", "get", "of_function"]
 
 # Imported before the function of the same name is bound below: an import binds the module to its name once, the first.
 importlib.import_module("simlab.activations.custom")
@@ -54,6 +57,12 @@ def get(name: str, **fields: Any) -> Params:
 def custom(phi: Any, dphi: Any = None, kinks: Any = ()) -> Params:
     """An activation from a function of one float: ``custom(lambda z: max(z, 0.0), kinks=(0.0,))``."""
     return get("custom", phi=phi, dphi=dphi, kinks=kinks)
+
+
+def of_function(function: Any, key: str = "activation") -> Params:
+    """The activation that a function is, told by identity: ``of_function(np.tanh)`` is ``get("tanh")``."""
+    name, fields = kind_of_function(function, key)
+    return get(name, **fields)
 
 
 def compiled(params: Params) -> tuple[Any, Any, Any, Any]:
@@ -73,3 +82,7 @@ def unit_weight(params: Params) -> float:
     if not 0.0 < second < np.inf:
         raise SimlabError(f"{kind_of(params)}: E φ(z)² = {second}: it cannot be normalised; give weight_std")
     return float(1.0 / second)
+
+
+if not TYPE_CHECKING:  # mypy reads the files themselves
+    __getattr__, __dir__ = lookup.attributes(__name__)

@@ -12,3 +12,12 @@ A claim defines
 
 The specs live in the claim's own file, so that an installed package reproduces it without a checkout.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simlab.core import lookup
+
+if not TYPE_CHECKING:  # mypy reads the files themselves
+    __getattr__, __dir__ = lookup.attributes(__name__)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -54,6 +56,28 @@ def get(room: str, kind: str, key: str = "kind") -> ModuleType:
             return module
     known = kinds(room)
     raise BadInput(f"{key} = {kind!r}: unknown kind{nearest(kind, known)} (allowed: {one_of(known)})")
+
+
+def attributes(package: str, files: bool = True) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a room: ``networks.two_layer`` without an import, and what TAB shows.
+
+    Shown are the names in ``__all__``, or where there is none the room's own functions and classes; and its public
+    files, unless `files` is false. A file is imported when first asked for.
+    """
+    room = package.rpartition(".")[2]
+
+    def get_attribute(name: str) -> Any:
+        if name in _public(room):
+            return importlib.import_module(f"{package}.{name}")
+        raise AttributeError(f"module {package!r} has no attribute {name!r}{nearest(name, names())}")
+
+    def names() -> list[str]:
+        own = vars(sys.modules[package])
+        made = {name for name, value in own.items() if (getattr(value, "__module__", None) or "").startswith(package)}
+        shown = set(own.get("__all__", ())) or {name for name in made if not name.startswith("_")}
+        return sorted(shown.union(_public(room) if files else ()))
+
+    return get_attribute, names
 
 
 def examples(room: str, kind: str) -> list[dict[str, Any]]:

@@ -6,32 +6,59 @@ A field that is itself a choice of kind is annotated with the room it is chosen 
     observables: Annotated[tuple[Params, ...], Room("observables")]
 
 and is given as a table ``{kind = "two_layer", width = 50}`` or, where no other field is needed, as the bare name.
+Python code may also give the kind's module, ``activations.tanh``, or a function where the room has `of_function`,
+``np.tanh``.
 """
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, ClassVar, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from simlab.core import lookup
 from simlab.core.errors import BadInput, nearest, one_of
 
+if TYPE_CHECKING:  # pydantic has no public name for it
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)
 
-class Params(BaseModel):
+
+class Listed(ModelMetaclass):
+    """Makes `dir`, and with it the TAB key, name what a user needs: the fields and what `shown` names.
+
+    Python's own completer lists `dir` of the object, of its class and of every base that ``__bases__`` gives. There
+    pydantic's BaseModel, with its forty names, is left out; it stays in ``__mro__``, which Python itself goes by.
+    """
+
+    def __dir__(cls) -> list[str]:
+        return sorted({*cls.model_fields, *cls.shown})  # type: ignore[attr-defined]
+
+    @property
+    def __bases__(cls) -> tuple[type, ...]:  # type: ignore[override]
+        return tuple(base for base in super().__bases__ if base is not BaseModel) or (object,)
+
+
+class Params(BaseModel, metaclass=Listed):
     """Frozen, strict (no silent conversion), no unknown keys, no NaN or infinity, integers of 64 bits.
 
-    `wide` names the fields whose integers may be longer.
+    `wide` names the fields whose integers may be longer, `shown` the methods that TAB shows beside the fields.
     """
 
     wide: ClassVar[tuple[str, ...]] = ()
+    shown: ClassVar[tuple[str, ...]] = ()
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    def __dir__(self) -> list[str]:
+        return dir(type(self))
 
 
 P = TypeVar("P", bound=Params)
@@ -109,6 +136,11 @@ def choose(room: str, value: Any, key: str) -> Any:
         return value
     if isinstance(value, list | tuple):
         return tuple(choose(room, item, f"{key}[{i}]") for i, item in enumerate(value))
+    if isinstance(value, ModuleType) and value.__name__.startswith(f"simlab.{room}."):  # ntk(3, activations.tanh)
+        value = value.__name__.rpartition(".")[2]
+    # A function from Python code, ntk(3, np.tanh), where the room knows what kind it is.
+    if callable(value) and (of_function := getattr(importlib.import_module(f"simlab.{room}"), "of_function", None)):
+        return of_function(value, key)
     table = {"kind": value} if isinstance(value, str) else value
     if not isinstance(table, Mapping):
         raise BadInput(f'{key} = {value!r}: must be a table with "kind", one of {one_of(lookup.kinds(room))}')

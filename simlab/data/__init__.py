@@ -6,3 +6,12 @@ the law together). A law without a mean says ``HEAVY_TAIL = True``. Stored data 
 SIMLAB_DATA (`_directory`); a kind of a fixed number of rows says ``FINITE = True``, and `_draw` keeps training and test
 rows of it apart.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simlab.core import lookup
+
+if not TYPE_CHECKING:  # mypy reads the files themselves
+    __getattr__, __dir__ = lookup.attributes(__name__)

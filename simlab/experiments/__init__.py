@@ -13,3 +13,12 @@ A kind defines `Params` and
 - ``cost(params) -> (flops, bytes recorded)``, rough, for ``--dry-run`` and the time left, if it can tell;
 - `EXAMPLES`: small specs that contract tests run.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simlab.core import lookup
+
+if not TYPE_CHECKING:  # mypy reads the files themselves
+    __getattr__, __dir__ = lookup.attributes(__name__)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from simlab.core import params
+from simlab.core import lookup, params
 from simlab.core.params import Params, module_of
 from simlab.figures import _style
 from simlab.record.reader import Results
@@ -27,3 +27,7 @@ def choose(table: Mapping[str, Any], outputs: Mapping[str, Output]) -> Params:
 def save(chosen: Params, results: Results, path: Path) -> Path:
     """Draw into a PNG file."""
     return _style.save(module_of(chosen).draw(chosen, results), path)
+
+
+if not TYPE_CHECKING:  # mypy reads the files themselves
+    __getattr__, __dir__ = lookup.attributes(__name__)

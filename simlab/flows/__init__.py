@@ -8,3 +8,12 @@ A kind defines `Params` (with a field `alpha`) and
   `seconds` are over; `until` is a number of steps, or a time where the module says ``CLOCK = "time"``. Where it stops
   may depend on the clock, nothing else may.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simlab.core import lookup
+
+if not TYPE_CHECKING:  # mypy reads the files themselves
+    __getattr__, __dir__ = lookup.attributes(__name__)

@@ -1,7 +1,8 @@
 """kernels: of deep nets and classical ones: their values, Gram matrices and spectra.
 
 A kind defines `Params`, a subclass of `simlab.kernels._kernel.Leaf` (it evaluates itself) or `Kernel` (it combines
-others), and a function of the kind's name that makes one. A kernel ``k`` has ``k(u)``, ``k.gram(X, Y)``,
+others), and a function of the kind's name that makes one. A kernel ``k`` has ``k(u)`` of cosines (a number or a
+vector), ``k(X)`` and ``k(X, Y)`` of inputs (matrices, one input per row; also ``k.gram(X, Y)`` with its options),
 ``k.spectrum(dim, max_degree)``, ``k.endpoints()``, and ``+``, ``*`` with kernels and positive numbers.
 
 Of the kinds named here the function hides the module: ``from simlab.kernels.ntk import Params`` works, while
@@ -10,7 +11,7 @@ Of the kinds named here the function hides the module: ``from simlab.kernels.ntk
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simlab.core import lookup
 from simlab.kernels._gram import gram
@@ -41,3 +42,7 @@ def get(name: str, **fields: Any) -> Kernel:
     """The kernel of this kind: ``get("ntk", depth=3)``."""
     chosen: Kernel = made(lookup.get("kernels", name, "kernel").Params, **fields)
     return chosen
+
+
+if not TYPE_CHECKING:  # mypy reads the files themselves
+    __getattr__, __dir__ = lookup.attributes(__name__, files=False)

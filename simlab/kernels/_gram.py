@@ -24,7 +24,7 @@ from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.core.resources import cores
 from simlab.kernels import _table
-from simlab.kernels._kernel import Floats, Kernel, Leaf, Pairs, leaves_of
+from simlab.kernels._kernel import Floats, Kernel, Leaf, Pairs, as_array, leaves_of
 from simlab.kernels._pairs import correlations, row_norms
 from simlab.kernels._stack import Stack, table_for
 
@@ -106,14 +106,11 @@ def diagonal(kernel: Kernel, X: ArrayLike) -> Floats:
 
 def inputs(X: ArrayLike, name: str) -> NDArray[Any]:
     """X as a matrix of real numbers, not copied where it is one."""
-    try:
-        data = np.asarray(X)
-    except ValueError:
-        raise BadInput(f"{name}: rows of different lengths; must be a matrix, one input a row") from None
+    data = as_array(X, name)
     if data.dtype.kind not in "fiub":
         raise BadInput(f"{name} has dtype {data.dtype}: must be real numbers")
     if data.ndim != 2:
-        raise BadInput(f"{name} has shape {data.shape}: must be a matrix, one input a row")
+        raise BadInput(f"{name} has shape {data.shape}: must be a matrix, one input per row")
     if data.shape[1] == 0:
         raise BadInput(f"{name} has shape {data.shape}: inputs must have at least one coordinate")
     return data

@@ -53,6 +53,8 @@ class Pairs:
 class Kernel(Params):
     """What all kernels can do; `Leaf` and the combinations say how."""
 
+    shown = ("at_cosines", "diagonal", "endpoints", "get_params", "gram", "set_params", "spectrum")
+
     # What a kind says of itself
 
     def leaves(self) -> tuple[Leaf, ...]:
@@ -73,15 +75,41 @@ class Kernel(Params):
 
     # What a user asks
 
-    def __call__(self, u: ArrayLike) -> Any:
-        """κ(u) on the sphere of MATH §3 (unit, or of radius √d for the general recursion), for |u| ≤ 1."""
+    def __call__(self, X: ArrayLike, /, Y: ArrayLike | None = None) -> Any:
+        """κ of cosines, or K of inputs, by the number of dimensions of what is given.
+
+        k(u)     a number or a vector of cosines in [−1, 1]: κ(u), entry by entry (`at_cosines`)
+        k(X)     a matrix, one input per row: the Gram matrix K(x_i, x_j) : (n, n) (`gram`)
+        k(X, Y)  two matrices: K(x_i, y_j) : (n, m)
+        k(x, y)  two vectors, one input each: the number K(x, y)
+        """
+        first = as_array(X, "X")
+        if Y is None:
+            if first.ndim < 2:
+                return self.at_cosines(X)
+            if first.ndim == 2:
+                return self.gram(first)
+            raise BadInput(f"an argument of shape {first.shape}: {TAKES}")
+        second = as_array(Y, "Y")
+        if first.ndim == second.ndim == 1:
+            return float(self.gram(first[np.newaxis], second[np.newaxis])[0, 0])
+        if first.ndim != 2 or second.ndim != 2:
+            raise BadInput(f"arguments of shapes {first.shape} and {second.shape}: {TAKES}")
+        return self.gram(first, second)
+
+    def at_cosines(self, u: ArrayLike) -> Any:
+        """κ(u) entry by entry, for |u| ≤ 1 in an array of any shape; a number for a number.
+
+        On the sphere of MATH §3: of radius 1, or of radius √d for the general recursion.
+        """
         try:
             cosines = np.asarray(u, dtype=np.float64)
         except (ValueError, TypeError):
             raise BadInput(f"u = {u!r}: must be numbers, cosines in [-1, 1]") from None
         wrong = ~(np.abs(cosines) <= 1.0)
         if np.any(wrong):
-            raise BadInput(f"u = {cosines[wrong].flat[0]}: a cosine must lie in [-1, 1]")
+            value = cosines[wrong].flat[0]
+            raise BadInput(f"u = {value}: a cosine must lie in [-1, 1]; inputs are the rows of a matrix, k(X)")
         values = self.profile(1.0 - cosines.ravel(), 1.0 + cosines.ravel())
         return float(values[0]) if cosines.ndim == 0 else values.reshape(cosines.shape)
 
@@ -211,6 +239,21 @@ class Leaf(Kernel):
     def series_eigenvalues(self, dim: int, max_degree: int, rtol: float) -> Any:
         """Eigenvalues on the sphere by an exact series, where the kernel has one."""
         return None
+
+
+TAKES = (
+    "a kernel takes cosines (a number or a vector), a matrix of inputs (one per row), two such matrices, or two vectors"
+)
+
+
+def as_array(values: Any, name: str) -> NDArray[Any]:
+    """An array, not copied where it is one; refused where it has no shape."""
+    if hasattr(values, "tocsr"):
+        raise BadInput(f"{name} is sparse: must be dense, such as {name}.toarray()")
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise BadInput(f"{name}: rows of different lengths; must be a matrix, one input per row") from None
 
 
 K = TypeVar("K", bound=Kernel)

@@ -42,3 +42,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(f"simlab.machines.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'simlab.machines' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -20,7 +20,7 @@ With θ the flat vector of all weights:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simlab.core import lookup
 from simlab.core.params import Params, parse
@@ -30,3 +30,7 @@ def get(name: str, **fields: Any) -> Params:
     """The network of this name: ``get("random_features", width=500, activation="erf")``."""
     chosen: Params = parse(lookup.get("networks", name, "network").Params, fields, f"network {name}")
     return chosen
+
+
+if not TYPE_CHECKING:  # mypy reads the files themselves
+    __getattr__, __dir__ = lookup.attributes(__name__)

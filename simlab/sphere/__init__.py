@@ -5,3 +5,12 @@ spherical harmonics of degree k; `hemisphere` Gauss–Legendre nodes in the angl
 `power` the share of a function in each degree.
 d = 2 is the circle: P_k(cos θ) = cos kθ and N = 2.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simlab.core import lookup
+
+if not TYPE_CHECKING:  # mypy reads the files themselves
+    __getattr__, __dir__ = lookup.attributes(__name__)

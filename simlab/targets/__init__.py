@@ -11,6 +11,9 @@ A kind with ``outputs(params) -> k`` is vector-valued: f(X) is (n, k), also for 
 A target is a function: noise on its values belongs to the experiment.
 """
 
+from typing import TYPE_CHECKING
+
+from simlab.core import lookup
 from simlab.core.params import Params, kind_of, module_of
 from simlab.targets._hierarchy import Hierarchy
 from simlab.targets._radial import Radial
@@ -28,3 +31,7 @@ def check_scalar(params: Params | None) -> None:
     """Refuse a vector-valued target, for experiments with one output."""
     if params is not None and (k := components(params)) is not None:
         raise ValueError(f"target.kind = {kind_of(params)!r}: it has {k} outputs; must have one value here")
+
+
+if not TYPE_CHECKING:  # mypy reads the files themselves
+    __getattr__, __dir__ = lookup.attributes(__name__)

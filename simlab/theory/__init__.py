@@ -3,3 +3,12 @@
 Predictions come from a spectrum and the power of the target by degree; nothing here trains or solves, so that the
 agreement of this room with machines and flows is evidence.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simlab.core import lookup
+
+if not TYPE_CHECKING:  # mypy reads the files themselves
+    __getattr__, __dir__ = lookup.attributes(__name__)

@@ -229,3 +229,53 @@ def test_peers_go_on_after_one_that_cannot_be_installed(tmp_path: Path) -> None:
     assert "nobody: not a peer" in run.stderr
     assert "not installed: jax nobody" in run.stderr
     assert "scikit-learn: already in" in run.stdout
+
+
+PIP = """#!/bin/sh
+# Stands in for Python: makes an environment whose python is this file, and answers for pip as the variables say.
+case "$*" in
+    "-m venv "*) mkdir -p "$4/bin" && cp "$0" "$4/bin/python" ;;
+    *--upgrade*) ;;
+    *"index versions"*) echo "Available versions: $VERSIONS" ;;
+    *--dry-run*--index-url*) [ -n "$INDEX" ] && echo "$INDEX" ;;
+    *--dry-run*+cpu*) [ -n "$MARKED" ] && echo "$MARKED" ;;
+    *--dry-run*) [ -n "$NEWEST" ] && echo "$NEWEST" ;;
+    *" install "*) echo "${*#*install }" >>"$DIARY" ;;
+esac
+"""
+CPU = '{"install": [{"metadata": {"name": "torch"}}]}'
+CUDA = '{"install": [{"metadata": {"name": "torch"}}, {"metadata": {"name": "nvidia-cublas"}}]}'
+OFFICIAL = "-qq --retries 1 --timeout 10 --index-url https://download.pytorch.org/whl/cpu torch"
+
+
+@pytest.mark.parametrize(
+    ("pip", "taken"),
+    [
+        ({"INDEX": CPU, "VERSIONS": "2.9.0+cpu", "MARKED": CPU, "NEWEST": CUDA}, OFFICIAL),
+        ({"INDEX": CUDA, "VERSIONS": "2.9.1, 2.9.0+cpu, 2.8.0+cpu", "MARKED": CPU}, "-qq torch==2.9.0+cpu"),
+        ({"VERSIONS": "2.9.1, 2.9.0+cpu, 2.9.0", "MARKED": CPU, "NEWEST": CUDA}, "-qq torch==2.9.0+cpu"),
+        ({"VERSIONS": "2.9.1, 2.9.0", "NEWEST": CPU}, "-qq torch"),
+        ({"VERSIONS": "2.9.1, 2.9.0", "NEWEST": CUDA}, None),
+        ({"VERSIONS": "2.9.1, 2.9.0", "NEWEST": CUDA, "SIMLAB_BENCH_CUDA": "1"}, "--quiet torch"),
+        ({}, None),
+    ],
+)
+def test_pytorch_is_taken_without_cuda(tmp_path: Path, pip: dict[str, str], taken: str | None) -> None:
+    """From PyTorch's index, else a build marked +cpu, else the newest that needs no CUDA; never with it unasked."""
+    python, diary = tmp_path / "python", tmp_path / "diary"
+    python.write_text(PIP)
+    python.chmod(0o755)
+    settings = {"SIMLAB_BENCH_PYTHON": str(python), "DIARY": str(diary)}
+    names = dict.fromkeys(("INDEX", "VERSIONS", "MARKED", "NEWEST", "SIMLAB_BENCH_CUDA"), "")
+    run = subprocess.run(
+        [str(BENCH / "peers.sh"), f"{tmp_path}/", "torch"],
+        env={**os.environ, **names, **settings, **pip}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if taken is None:
+        assert run.returncode == 1
+        assert "torch: pip finds no build without CUDA; SIMLAB_BENCH_CUDA=1 takes" in run.stderr
+        assert not diary.exists()
+    else:
+        assert run.returncode == 0
+        assert diary.read_text().splitlines() == [taken, "--quiet --disable-pip-version-check torch numpy"]
+        assert (tmp_path / "torch" / ".installed").read_text() == "torch numpy\n"

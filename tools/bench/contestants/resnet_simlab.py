@@ -28,7 +28,7 @@ class Descent:
         streams = {"batches": np.random.default_rng(int(inputs["seed"]))}
         self.begun = self.flow.start(self.params, self.problem, theta0, streams)
         self.copy_of = importlib.import_module("simlab.flows._stepping").copy_of
-        self.compared = self.params.steps * parameters["compared"] // parameters["epochs"]
+        self.compared = parameters["compared"]
         self._descend(1, 1)  # compiled code is loaded once a process: it belongs to the preparation
 
     def _descend(self, early: int, steps: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -21,7 +21,7 @@ class Descent:
         self.torch = torch
         self.X, self.y, self.A, self.batches = (torch.from_numpy(inputs[name]) for name in ("X", "y", "A", "batches"))
         self.theta = [torch.from_numpy(inputs[name]) for name in TRAINED]
-        self.compared = len(self.batches) * parameters["compared"] // parameters["epochs"]
+        self.compared = parameters["compared"]
         self.rates = {"lr": parameters["step"], **{name: parameters[name] for name in ("momentum", "weight_decay")}}
 
     def run(self) -> Any:

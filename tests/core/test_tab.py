@@ -1,0 +1,123 @@
+"""What TAB shows, by Python's own completer: what a user needs, and nothing of pydantic's or of the house."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import inspect
+import pickle
+import pydoc
+import rlcompleter
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+import simlab
+from simlab.core import lookup
+from simlab.core.params import Params, choose
+from simlab.kernels import laplace, ntk
+from simlab.machines import FeatureRidge, GaussianProcess, KernelFlow, KernelRidge
+
+KERNEL = ["at_cosines", "diagonal", "endpoints", "get_params", "gram", "set_params", "spectrum"]
+ROOMS = ["activations", "claims", "data", "experiments", "figures", "flows", "kernels", "lab", "machines", "networks"]
+ROOMS += ["observables", "record", "sphere", "targets", "theory"]
+
+
+def tab(thing: Any) -> list[str]:
+    """The names that TAB offers after ``thing.``, in order; where it finds none it offers those of `object`."""
+    completer = rlcompleter.Completer({"thing": thing})
+    completer.complete("thing.", 0)
+    names = {match.removeprefix("thing.").rstrip("()") for match in completer.matches}
+    return sorted(names - set(dir(object)))
+
+
+def test_a_kernel_shows_its_fields_and_what_it_can_do() -> None:
+    assert tab(ntk(3)) == sorted(["activation", "bias_std", "depth", "weight_std", *KERNEL])
+    assert tab(laplace(1.0)) == sorted(["c", *KERNEL])
+    assert tab(ntk(3) + laplace(1.0)) == sorted(["terms", *KERNEL])
+    assert tab(type(ntk(3))) == sorted([*tab(ntk(3)), "mro", "register"])  # as of every abstract class
+
+
+@pytest.mark.parametrize("room", [room for room in lookup.rooms() if lookup.kinds(room) and room != "claims"])
+def test_every_kind_shows_its_fields(room: str) -> None:
+    for kind, table in lookup.all_examples(room):
+        if room == "experiments":
+            cls = lookup.get(room, kind).Params
+            assert dir(cls) == sorted(cls.model_fields)
+            continue
+        chosen = choose(room, {"kind": kind, **table}, room)
+        methods = KERNEL if room == "kernels" else []
+        assert tab(chosen) == sorted([*type(chosen).model_fields, *methods])
+        for name in tab(chosen):
+            getattr(chosen, name)
+
+
+def test_pydantic_is_out_of_sight_and_works() -> None:
+    """By isinstance, by attribute, by pickle and copy; and a subclass made later is a model like the others."""
+    kernel = ntk(3)
+    assert isinstance(kernel, BaseModel)
+    assert BaseModel in Params.__mro__
+    assert kernel.model_dump()["depth"] == 3
+    assert kernel.model_copy(update={"depth": 4}) == ntk(4)
+    assert pickle.loads(pickle.dumps(kernel)) == copy.copy(kernel) == copy.deepcopy(kernel) == kernel
+    assert kernel.polynomial_degree() is None
+    assert inspect.getmro(type(kernel))[-2:] == (BaseModel, object)
+
+    class Two(Params):
+        first: int
+        second: float = 0.5
+
+    class Three(Two):
+        third: str = ""
+
+    assert tab(Three(first=1)) == ["first", "second", "third"]
+    assert Three.__bases__ == (Two,)
+    assert issubclass(Three, BaseModel)
+    with pytest.raises(ValueError, match="frozen"):
+        Three(first=1).first = 2  # type: ignore[misc]
+    assert "model_fields_set" not in pydoc.render_doc(kernel, renderer=pydoc.plaintext)
+
+
+def test_a_machine_shows_its_parameters_and_methods() -> None:
+    common = ["fit", "get_params", "predict", "score", "set_params"]
+    assert tab(KernelRidge(ntk(3))) == sorted([*common, "kernel", "ridge"])
+    assert tab(FeatureRidge("random_features")) == sorted([*common, "features", "memory", "path", "ridge", "seed"])
+    process = ["log_marginal_likelihood", "sample_posterior", "sample_prior"]
+    assert tab(GaussianProcess(ntk(3))) == sorted([*common, *process, "kernel", "noise"])
+    assert {"fit", "kernel", "predict", "rate"} <= set(tab(KernelFlow(ntk(3))))
+
+
+def test_simlab_shows_its_rooms_and_functions() -> None:
+    assert set(tab(simlab)) >= {*ROOMS, "open", "run"}
+    assert not {"Any", "Path", "annotations", "importlib", "cli", "core"} & set(tab(simlab))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_shows_what_is_its_own(room: str) -> None:
+    """Its public files and functions; each is there when asked for."""
+    module = importlib.import_module(f"simlab.{room}")
+    shown = tab(module)
+    assert not {"Any", "annotations", "lookup", "importlib", "np", "Params", "TYPE_CHECKING", "made"} & set(shown)
+    assert not any(name.startswith("_") for name in shown)
+    for name in shown:
+        assert getattr(module, name).__name__.startswith("simlab.") or callable(getattr(module, name))
+    if room not in ("kernels", "machines"):
+        assert set(lookup.kinds(room)) <= set(shown)
+    with pytest.raises(AttributeError, match=f"module 'simlab.{room}' has no attribute 'nothing'"):
+        module.nothing  # noqa: B018
+
+
+def test_kernels_show_the_functions_that_make_them() -> None:
+    from simlab import kernels
+
+    assert tab(kernels) == sorted(kernels.__all__)
+
+
+def test_a_file_of_a_room_is_there_without_an_import() -> None:
+    """In a new process: no other test has imported it. `dir` alone imports none."""
+    code = "import sys; from simlab import networks; dir(networks)"
+    code += "; assert 'simlab.networks.two_layer' not in sys.modules; networks.two_layer.Params(width=3)"
+    subprocess.run([sys.executable, "-c", code], check=True)
