@@ -154,7 +154,7 @@ def _show_claim(module: Any, as_json: bool) -> None:
         value = getattr(module, key)
         click.echo(f"\n{key.lower()}: {', '.join(value) if isinstance(value, tuple) else value}")
         if key == "SOURCE":
-            click.echo(sources.describe(value))
+            click.echo(sources.describe(value, see=module.__doc__))
 
 
 def _show_results(path: Path, as_json: bool) -> None:

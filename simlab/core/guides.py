@@ -61,7 +61,7 @@ def section(text: str, name: str) -> str:
     every = headings(text)
     wanted = name.strip().removeprefix("§").lower()
     for place, heading in enumerate(every):
-        if wanted in (heading.number, heading.title.lower()):
+        if wanted and wanted in (heading.number, heading.title.lower()):
             later = (other.line for other in every[place + 1 :] if other.level <= heading.level)
             lines = text.splitlines()
             return "\n".join(lines[heading.line : next(later, len(lines))]).rstrip() + "\n"
