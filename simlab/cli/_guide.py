@@ -73,7 +73,7 @@ def _show(text: str) -> None:
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C is the pager's while it is open
     try:
-        click.echo_via_pager(shown, color=colour)
+        click.echo_via_pager(shown.rstrip("\n"), color=colour)  # adds the last line end itself
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -15,7 +15,7 @@ from simlab.core.errors import BadInput, nearest, one_of
 HOME = Path(__file__).parents[1] / "guide"
 _HEADING = re.compile(r"^(##+) (?:(\d+(?:\.\d+)*) )?(.+)$")
 _NUMBER = r"§?(\d+(?:\.\d+)*)"
-_REFERENCE = re.compile(rf"MATH(?:'s)? §(?:\d+(?:\.\d+)*)(?:(?:\s*,\s*§|\s*[–-]\s*§?|\s+and §)\d+(?:\.\d+)*)*")
+_REFERENCE = re.compile(r"MATH(?:'s)? §(?:\d+(?:\.\d+)*)(?:(?:\s*,\s*§|\s*[–-]\s*§?|\s+and §)\d+(?:\.\d+)*)*")
 _STEP = re.compile(rf"([–-])?\s*{_NUMBER}")
 
 

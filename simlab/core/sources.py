@@ -76,7 +76,7 @@ def cited(text: str) -> list[Source]:
 
 
 def unknown(text: str) -> list[str]:
-    """What a text cites and the guide does not list: keys and names of authors (not "Gauss–Legendre": that is a rule)."""
+    """What a text cites and the guide does not list: keys, and authors but for rules such as "Gauss–Legendre"."""
     keys = [key for match in _KEYS.finditer(text) for key in re.findall(r"S\d", match.group())]
     named = [match for match in _AUTHORS.finditer(text) if "–" not in match.group()]
     authors = [match.group() for match in named if not _by_authors(match, text)]
@@ -106,7 +106,7 @@ def _by_authors(match: re.Match[str], text: str) -> list[Source]:
         for source in sources().values()
         if source.year
         and not re.fullmatch(r"S\d", source.key)
-        and (short and len(source.names) > 2 and names[0] == source.names[0].split()[-1] or names == source.names)
+        and ((short and len(source.names) > 2 and names[0] == source.names[0].split()[-1]) or names == source.names)
         and (year is None or year.group(1) == source.year)
     ]
 
