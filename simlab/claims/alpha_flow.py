@@ -33,7 +33,7 @@ STATEMENT = (
     "The alpha-flow, one-dimensional in the radius, describes wide three-layer nets: along training the relative error "
     "of alpha falls like width^(-1/2) from random norms, like 1/width where alpha at the start is matched."
 )
-SOURCE = "Depth separation [S2] §5.2 (Ren, Zhou and Ge)"
+SOURCE = "Depth separation [S2] §5.2 (Ren, Zhou and Ge 2023)"
 EXPECTED = (
     "exponents in the width of the largest relative distance of alpha to the alpha-flow's: -0.5 within 0.15 started "
     "from the law's alpha, -1 within 0.25 from the particles' own; alpha grows by a fifth or more"

@@ -24,7 +24,7 @@ from simlab.figures._style import colours, panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = "No trained two-layer net has an error below the certificate of its width; nets of three layers do."
-SOURCE = "Depth separation [S2] §5.1: lemmas on tubes and radial functions"
+SOURCE = "Depth separation [S2] §5.1: lemmas on tubes and radial functions (Eldan and Shamir 2016)"
 EXPECTED = (
     "test error + 3 standard errors above the certificate at every record of every net, while in every dimension the "
     "best net leaves less than half of the variance of the target"

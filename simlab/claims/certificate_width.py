@@ -23,7 +23,7 @@ STATEMENT = (
     "By certificate, the least width of a two-layer net for a fixed error grows exponentially in d for signed shells "
     "that oscillate, but not for the Lipschitz ReLU(1-|x|), even at a much smaller error."
 )
-SOURCE = "Depth separation [S2] §5.1, Lemmas 4 and 5 (Eldan and Shamir; Safran, Eldan and Shamir)"
+SOURCE = "Depth separation [S2] §5.1, Lemmas 4 and 5 (Eldan and Shamir 2016; Safran, Eldan and Shamir 2019)"
 FREQUENCY = 3.0
 EXPECTED = (
     "shells: most of the energy beyond 2R_d, log10 of the least width linear in d with a slope from log10(2) to "

@@ -22,7 +22,7 @@ STATEMENT = (
     "Gradient descent of a two-layer net recovers a single ReLU neuron from d^(3/2) samples, with which kernel ridge "
     "regression leaves a substantial part of its variance whatever the ridge."
 )
-SOURCE = "A kernel viewpoint [S1] §6"
+SOURCE = "A kernel viewpoint [S1] §6 (Ghorbani et al. 2021)"
 EXPECTED = (
     "in every dimension: test error of descent at most 0.02 of the variance, mean cosine of its neurons with w* at "
     "least 0.9, error of the kernel with the best ridge at least 0.2 of the variance"

@@ -18,7 +18,7 @@ STATEMENT = (
     "degree k), for at least 99 % of the targets of the separation class, every linear function of them has a "
     "population risk above alpha^2/16."
 )
-SOURCE = "ResNet beyond kernels [S3] §5"
+SOURCE = "ResNet beyond kernels [S3] §5 (Allen-Zhu and Li 2019)"
 EXPECTED = "oracle risk above alpha^2/16 for 99 % of 200 random targets or more, for every feature map tried"
 
 _SPEC = """

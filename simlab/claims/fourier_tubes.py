@@ -18,7 +18,7 @@ STATEMENT = (
     "Times φ, a two-layer network has its Fourier transform in the tubes span(w_j) + R_d B about its neurons' "
     "directions, whatever its activation, while a radial target does not: its energy outside bounds the error."
 )
-SOURCE = "Depth separation [S2], negative part (Eldan and Shamir)"
+SOURCE = "Depth separation [S2] §5.1 (Eldan and Shamir 2016)"
 EXPECTED = (
     "less than 1e-4 of the energy of fφ outside the tubes before and after training (what taper and grid leave), more "
     "than 0.02 of that of gφ, and E(f - g)^2 never below the latter"

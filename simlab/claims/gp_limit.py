@@ -21,7 +21,7 @@ STATEMENT = (
     "A randomly drawn deep net tends to a Gaussian process with the recursion's covariance as its width grows; so does "
     "its conjugate kernel."
 )
-SOURCE = "A kernel viewpoint [S1] §3-4 (Lee et al.)"
+SOURCE = "A kernel viewpoint [S1] §3-4 (Lee et al. 2018)"
 EXPECTED = (
     "error of the conjugate kernel ~ m^(-1/2) within 0.05, excess kurtosis ~ 1/m within 0.35; at the widest net the "
     "covariance within 4.5 standard errors and the Kolmogorov-Smirnov distance below its 0.1 % value"

@@ -18,7 +18,7 @@ STATEMENT = (
     "Training both hidden layers of a ResNet together learns F + αG(F); training them one after the other leaves "
     "most of αG(F)."
 )
-SOURCE = "ResNet beyond kernels [S3] §1, §7"
+SOURCE = "ResNet beyond kernels [S3] §1, §7 (Allen-Zhu and Li 2019)"
 EXPECTED = "mean test error at most 0.7 of the line k·α² of having learned F alone, at the best step"
 
 QUICK = _rivals.spec(_rivals.descents("residual", (0.3, 0.6, 1.0)), _rivals.SMALL, seeds=6)

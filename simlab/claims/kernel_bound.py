@@ -17,7 +17,7 @@ STATEMENT = (
     "On N <= C(d,k)/1000 samples, for every kernel and at least 99 % of the targets F + alpha G(F) of the separation "
     "class, all kernel regressors, whatever their weights, have a population risk above alpha^2/16."
 )
-SOURCE = "ResNet beyond kernels [S3] §4, Theorem 4.2"
+SOURCE = "ResNet beyond kernels [S3] §4, Theorem 4.2 (Allen-Zhu and Li 2019)"
 EXPECTED = "oracle risk above alpha^2/16 for 99 % of 200 random targets or more, for every kernel tried"
 
 _SPEC = """

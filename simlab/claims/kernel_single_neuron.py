@@ -22,7 +22,7 @@ STATEMENT = (
     "Kernel ridge regression, with deep kernels too and the best ridge, fails on a single ReLU neuron in high "
     "dimension: on d^l << n << d^(l+1) samples the power of the degrees above l stays."
 )
-SOURCE = "A kernel viewpoint [S1] §6"
+SOURCE = "A kernel viewpoint [S1] §6 (Ghorbani et al. 2021)"
 EXPECTED = (
     "error at least 0.8 of the neuron's power in degrees above l and at least 0.2 of its variance, in every dimension; "
     "within 10 % or 4 standard errors of theory"

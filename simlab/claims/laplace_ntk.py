@@ -18,7 +18,7 @@ from simlab.figures._style import colours, panels
 from simlab.record.reader import Results
 
 STATEMENT = "The Laplace kernel and ReLU's tangent kernel of depth 3 or more have the same eigenvalue decay."
-SOURCE = "Deep equals shallow [S0], section 3.2"
+SOURCE = "Deep equals shallow [S0], section 3 (Laplace kernel); Chen and Xu 2021"
 EXPECTED = "ratio of eigenvalues within a factor of 100 over all degrees, and its slope in log k below 0.02"
 SLOPE = 0.02
 SPREAD = 100.0

@@ -27,7 +27,7 @@ STATEMENT = (
     "Two-layer ReLU nets that start with larger weights train lazily and generalise worse: the test loss at the end "
     "rises with the scale tau of the initial weights."
 )
-SOURCE = "A kernel viewpoint [S1] §5.3 (Chizat, Oyallon and Bach)"
+SOURCE = "A kernel viewpoint [S1] §5.3 (Chizat, Oyallon and Bach 2019)"
 EXPECTED = (
     "no mean below an earlier one by more than 2 standard errors, the last at least 8 times the first; in the "
     "published setting 7.5e-5, 1.75e-3, 3.07e-3 at tau = 0.01, 0.1, 1 within 2 standard errors of the difference"

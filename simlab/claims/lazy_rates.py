@@ -27,7 +27,7 @@ STATEMENT = (
     "As the output scale alpha grows, training on R(alpha f)/alpha^2 moves the weights by 1/alpha and stays within "
     "1/alpha^2 of training the linearised network, where the activation is smooth."
 )
-SOURCE = "A kernel viewpoint [S1] §5.3 (Chizat, Oyallon and Bach)"
+SOURCE = "A kernel viewpoint [S1] §5.3 (Chizat, Oyallon and Bach 2019)"
 EXPECTED = (
     "exponents in alpha, with their 95 % intervals: -1 of the movement (tanh and ReLU) within 0.02, -2 of the distance "
     "to the linearised trajectory (tanh) within 0.05; the latter of ReLU, whose kinks are crossed, is not judged"

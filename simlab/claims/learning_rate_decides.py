@@ -22,7 +22,7 @@ STATEMENT = (
     "With steps just below divergence SGD on a three-layer ResNet learns αG(F) too; with small steps, and as many of "
     "them, it learns F alone."
 )
-SOURCE = "ResNet beyond kernels [S3] §6 (Allen-Zhu and Li)"
+SOURCE = "ResNet beyond kernels [S3] §6 (Allen-Zhu and Li 2019)"
 EXPECTED = (
     "error above 0.9 of the line k·α² at the smallest step, at most 0.7 of it at the best, which is within a factor "
     "of 5 of the smallest step that diverges"

@@ -1,4 +1,4 @@
-"""A wide network is its linearisation, all along training. [S1 §5.2] (Lee et al.), MATH §6.
+"""A wide network is its linearisation, all along training. [S1 §5.2] (Lee et al. 2019), MATH §6.
 
 With output scale m^(−1/2) each neuron moves by O(m^(−1/2)), so that sup_t of the distance between the predictions of
 the net and of its linearisation, on test inputs, is O(m^(−1/2)) (Lee et al.): this bound is what is claimed. It falls
@@ -24,7 +24,7 @@ STATEMENT = (
     "As the width m grows, a network in the NTK scaling and its linearisation, trained alike, predict the same at all "
     "times: their distance is O(m^(-1/2))."
 )
-SOURCE = "A kernel viewpoint [S1] §5.2 (Lee et al.)"
+SOURCE = "A kernel viewpoint [S1] §5.2 (Lee et al. 2019)"
 EXPECTED = (
     "95 % intervals of the exponent of the distance of predictions below -1/2, the exponent within 0.2 of -1 (tanh) "
     "and -3/4 (ReLU); that of the weights' distance (tanh) within 0.15 of -1/2"

@@ -20,7 +20,7 @@ STATEMENT = (
     "Along training of a three-layer net on a radial target its loss is that of its symmetrisation and that of its "
     "deviation from it: the cross term vanishes to sampling error."
 )
-SOURCE = "Depth separation [S2] §5.2, equation (3)"
+SOURCE = "Depth separation [S2] §5.2, equation (3) (Ren, Zhou and Ge 2023)"
 EXPECTED = (
     "over all dimensions, seeds and records the cross term within 4.5 of its standard errors, 1.5 in the root mean "
     "square; the sum of the two parts within 0.1 of the loss, in the mean; the loss falls to half of its start or less"

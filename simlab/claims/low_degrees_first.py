@@ -25,7 +25,7 @@ STATEMENT = (
     "Gradient descent of a wide net learns the low-degree parts of a target first: the residual's power in degree k "
     "falls at the rate of the tangent kernel's eigenvalue at that degree."
 )
-SOURCE = "A kernel viewpoint [S1] §5-6; spectral bias (Cao et al., Basri et al.)"
+SOURCE = "A kernel viewpoint [S1] §5-6; spectral bias (Cao et al. 2021; Basri et al. 2019)"
 EXPECTED = "fitted rate / predicted rate, mean over seeds, within 20 % of 1 at every degree; half-lives rise with it"
 TOLERANCE = 0.2
 WINDOW = 0.3

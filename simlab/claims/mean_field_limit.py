@@ -22,7 +22,7 @@ STATEMENT = (
     "In mean-field scaling the predictions of m neurons under the exact population flow converge as m grows, at every "
     "time, with fluctuations ~ m^(-1/2), while the neurons move and the risk falls."
 )
-SOURCE = "A kernel viewpoint [S1] §5.3 (Chizat and Bach; Mei, Montanari and Nguyen)"
+SOURCE = "Deep equals shallow [S0] §1 (Chizat and Bach 2018; Mei, Montanari and Nguyen 2018)"
 EXPECTED = (
     "distance to the widest net ~ (1/m - 1/M)^(1/2): exponents in 1/(1/m - 1/M) within 0.15 of -1/2 at the start, on "
     "the way and at the end, where the risk has fallen to a tenth and the weights have moved by a tenth of their norm"

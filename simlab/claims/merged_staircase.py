@@ -24,7 +24,7 @@ STATEMENT = (
     "Two-layer mean-field nets learn the merged staircase z1 + z1z2 + z1z2z3: the exact dynamics of infinitely many "
     "dimensions and one-pass SGD at finite dimension, the one near the other."
 )
-SOURCE = "Depth separation [S2] (merged staircase, Abbe, Boix-Adserà and Misiakiewicz), MATH §9"
+SOURCE = "Depth separation [S2], merged staircase (Abbe, Boix-Adserà and Misiakiewicz 2022), MATH §9"
 EXPECTED = (
     "at the end the loss of the exact dynamics is below 3 % of that of f = 0 (below 2e-5 where they go to time 300), "
     "that of SGD below 6 %, and their mean square distance below 3 % of E f*²"

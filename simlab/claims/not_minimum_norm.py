@@ -24,7 +24,7 @@ STATEMENT = (
     "The solution that SGD finds of a three-layer ResNet is not the one of least norm: others that fit as well are "
     "much nearer to the start. Linearised, the net does go to the nearest."
 )
-SOURCE = "ResNet beyond kernels [S3] §6 (Allen-Zhu and Li)"
+SOURCE = "ResNet beyond kernels [S3] §6 (Allen-Zhu and Li 2019)"
 EXPECTED = "both fit to 1e-3 of the first loss, and SGD's has moved at least 1.3 times as far, in every seed"
 FITTED = 1e-3
 FARTHER = 1.3

@@ -21,7 +21,7 @@ STATEMENT = (
     "During training the tangent kernel of a net in NTK scaling drifts the less the wider the net: like 1/m for a "
     "smooth activation, like m^(-3/4) for ReLU."
 )
-SOURCE = "A kernel viewpoint [S1] §5.2 (Jacot et al.; Lee et al., Dyer and Gur-Ari)"
+SOURCE = "A kernel viewpoint [S1] §5.1-5.2 (Jacot et al. 2018; Lee et al. 2019; Dyer and Gur-Ari 2020)"
 EXPECTED = "exponents of the final relative drift, their 95 % intervals within 0.25 of -1 (erf) and -3/4 (ReLU)"
 RATES = {"erf": -1.0, "relu": -0.75}
 TOLERANCE = 0.25

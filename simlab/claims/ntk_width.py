@@ -20,7 +20,7 @@ STATEMENT = (
     "The empirical tangent kernel of a randomly drawn net tends to the recursion's limit as the width grows, entry by "
     "entry like width^(-1/2), whatever the depth."
 )
-SOURCE = "A kernel viewpoint [S1] §5.2 (Jacot et al.; Lee et al.)"
+SOURCE = "A kernel viewpoint [S1] §5.1 (Jacot et al. 2018; Arora et al. 2019)"
 EXPECTED = "exponents of the rms and sup error over pairs, their 95 % intervals, within 0.12 of -1/2 at every depth"
 RATE, TOLERANCE = -0.5, 0.12
 ERRORS = ("rms_error", "sup_error")

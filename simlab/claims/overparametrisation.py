@@ -20,7 +20,7 @@ STATEMENT = (
     "The test error of the three-layer ResNet falls with the width until F and αG(F) are learned, and stays there "
     "however many more weights than samples there are."
 )
-SOURCE = "ResNet beyond kernels [S3] §6 (Allen-Zhu and Li)"
+SOURCE = "ResNet beyond kernels [S3] §6 (Allen-Zhu and Li 2019)"
 EXPECTED = (
     "error above the line k·α² at the smallest width, at most 0.7 of it at every width with more weights than numbers "
     "to fit"

@@ -21,7 +21,7 @@ STATEMENT = (
     "The kernel of m random features (Gaussian, Laplacian and Cauchy Fourier features, ReLU neurons) differs from its "
     "limit by m^(-1/2), uniformly over a compact set."
 )
-SOURCE = "A kernel viewpoint [S1] §2.1 (Rahimi and Recht)"
+SOURCE = "A kernel viewpoint [S1] §2.1 (Rahimi and Recht 2007)"
 EXPECTED = "exponents of the sup and the rms error, with their 95 % intervals, within 0.08 of -1/2 for all four"
 RATE = -0.5
 TOLERANCE = 0.08

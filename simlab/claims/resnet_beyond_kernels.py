@@ -24,7 +24,7 @@ STATEMENT = (
     "A three-layer ResNet trained by SGD learns both parts of F + αG(F); two-layer nets, tangent kernels and last "
     "layers on the same samples learn no more than F: their error stays above k·α²."
 )
-SOURCE = "ResNet beyond kernels [S3] §1, §6 (Allen-Zhu and Li)"
+SOURCE = "ResNet beyond kernels [S3] §1, §6 (Allen-Zhu and Li 2019)"
 EXPECTED = "mean test error of the ResNet below the line k·α² at every width, of every rival above it"
 
 _FORMS = ("residual", "two_layer")

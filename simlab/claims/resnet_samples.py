@@ -27,7 +27,7 @@ STATEMENT = (
     "To learn F + αG(F) of the separation class to an error of α² a three-layer ResNet needs about d samples, the best "
     "kernel about d^k."
 )
-SOURCE = "ResNet beyond kernels [S3] §4"
+SOURCE = "ResNet beyond kernels [S3] §4 (Allen-Zhu and Li 2019)"
 EXPECTED = "fitted exponent of the kernel at least 1 above that of the ResNet, which is at most 1.8; k = 3"
 APART = 1.0
 MOST = 1.8

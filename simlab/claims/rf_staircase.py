@@ -17,7 +17,7 @@ STATEMENT = (
     "With infinitely many samples, N random features, d^l << N << d^(l+1), learn the parts of the target of degree up "
     "to l and no more."
 )
-SOURCE = "A kernel viewpoint [S1] §6"
+SOURCE = "A kernel viewpoint [S1] §6 (Ghorbani et al. 2021)"
 EXPECTED = "at most 0.3 of the power is left in every degree up to l, at least 0.55 in every degree above"
 
 _SPEC = """

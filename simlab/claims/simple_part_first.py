@@ -22,7 +22,7 @@ STATEMENT = (
     "A three-layer ResNet learns the simple part F first and the composed part αG(F) after it; while it learns the "
     "second its error in the first falls on."
 )
-SOURCE = "ResNet beyond kernels [S3] §7"
+SOURCE = "ResNet beyond kernels [S3] §7 (Allen-Zhu and Li 2019)"
 EXPECTED = (
     "in every seed αG(F) is half learned after F, by the median at least twice as late; from then on the error beside "
     "αG(F) falls to a half or less"

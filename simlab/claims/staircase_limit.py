@@ -26,7 +26,7 @@ STATEMENT = (
     "One-pass SGD of two-layer mean-field nets on a staircase of three coordinates among d agrees with the "
     "dimension-free dynamics as d grows: steps ~ 1/d with batches ~ d, and as wide as d, leave a distance ~ 1/d."
 )
-SOURCE = "Depth separation [S2] (merged staircase, Abbe, Boix-Adserà and Misiakiewicz), MATH §9"
+SOURCE = "Depth separation [S2], merged staircase (Abbe, Boix-Adserà and Misiakiewicz 2022), MATH §9"
 EXPECTED = (
     "exponent in d of the mean square distance to the exact dynamics, mean over the records: -1, at small d somewhat "
     "below, so between -1.5 and -0.75; it falls from every d to the next, and the loss falls to half or less"

@@ -16,7 +16,7 @@ from simlab.figures._style import colours, panels
 from simlab.record.reader import Results
 
 STATEMENT = "Eigenvalues of the step's random-feature kernel fall like k^(-d-2^(2-L)+1): slower at every further layer."
-SOURCE = "Deep equals shallow [S0], Corollary on step activations"
+SOURCE = "Deep equals shallow [S0], section 3 (step activations)"
 EXPECTED = (
     "fitted exponents within 0.02 of d + 2^(2-L) - 1, the intervals of different depths apart, eigenvalue over "
     "prediction within 2 % of 1 at the largest degrees"

@@ -28,7 +28,7 @@ STATEMENT = (
     "Neurons of a spherically symmetric law make the first layer F(x) = alpha |x|: at width m it differs by the "
     "m^(-1/2) of a mean of m independent terms, before and after training."
 )
-SOURCE = "Depth separation [S2] §5.2 (Ren, Zhou and Ge)"
+SOURCE = "Depth separation [S2] §5.2 (Ren, Zhou and Ge 2023)"
 EXPECTED = (
     "root mean square of F/(alpha|x|) - 1 ~ m^(-1/2): exponents within 0.1 at the start and at the end; its size at "
     "the start within 12 % of the predicted one, for random and for equal norms; alpha grows by a fifth or more"

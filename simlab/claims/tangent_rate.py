@@ -21,7 +21,7 @@ STATEMENT = (
     "For a wide net, the training loss of gradient descent falls at the rate that the smallest eigenvalue of the "
     "tangent kernel predicts."
 )
-SOURCE = "A kernel viewpoint [S1] §5.1-5.2"
+SOURCE = "A kernel viewpoint [S1] §5.1-5.2 (Jacot et al. 2018; Lee et al. 2019)"
 EXPECTED = "fitted rate / predicted rate within 10 % of 1 at the widest net, every seed; the loss never above its start"
 TOLERANCE = 0.1
 DOMINATED = 0.95

@@ -142,14 +142,19 @@ def _default(value: Any) -> str:
 
 
 def _show_claim(module: Any, as_json: bool) -> None:
+    from simlab.core import bibliography
+
     keys = ("STATEMENT", "SOURCE", "EXPECTED", "CONTROL", "QUICK", "FULL")
     if as_json:
-        _options.print_json({key.lower(): getattr(module, key) for key in keys})
+        cited = [source._asdict() for source in bibliography.cited(module.SOURCE)]
+        _options.print_json({**{key.lower(): getattr(module, key) for key in keys}, "sources": cited})
         return
     click.echo(inspect.getdoc(module))
     for key in keys:
         value = getattr(module, key)
         click.echo(f"\n{key.lower()}: {', '.join(value) if isinstance(value, tuple) else value}")
+        if key == "SOURCE":
+            click.echo(sources.describe(value, see=module.__doc__))
 
 
 def _show_results(path: Path, as_json: bool) -> None:

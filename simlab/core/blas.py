@@ -1,4 +1,4 @@
-"""BLAS with one thread while other threads share the cores: both spinning is 4 x slower. DESIGN §5."""
+"""BLAS with one thread while other threads share the cores: both spinning is 4 x slower."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gram matrices of several kernels in one pass over tiles of the data. MATH §3, DESIGN §5.
+"""Gram matrices of several kernels in one pass over tiles of the data. MATH §3.
 
 A tile: inner products of unit vectors (BLAS, one thread), then for each leaf kernel one table look-up a pair, or the
 recursion where there is no table; pairs nearer than z = 1e-6 (duplicates, antipodes, the diagonal) are then

@@ -1,4 +1,4 @@
-"""exp(−c r^{2γ}), r² = ‖x−y‖²/2, which is 1 − u on the unit sphere. MATH §4, DESIGN §4.
+"""exp(−c r^{2γ}), r² = ‖x−y‖²/2, which is 1 − u on the unit sphere. MATH §4.
 
 From norms and angle r² = (‖x‖−‖y‖)²/2 + ‖x‖‖y‖ t: positive terms, nothing cancels for near inputs.
 """

@@ -1,4 +1,4 @@
-"""Gram matrices larger than memory: block by block into one HDF5 file, resumable after kill -9. DESIGN §5.
+"""Gram matrices larger than memory: block by block into one HDF5 file, resumable after kill -9.
 
 The datasets are contiguous and allocated when the file is made; it is closed, and blocks are written at the datasets'
 offsets with plain writes. What is unfinished lies beside the result as ``K.h5.part`` with a journal

@@ -1,4 +1,4 @@
-"""Nyström's preconditioner: a low-rank copy of K, and its inverse with a ridge. Frangella, Tropp and Udell 2021, §5.
+"""Nyström's preconditioner: a low-rank copy of K, and its inverse with a ridge. Frangella, Tropp and Udell 2023, §5.
 
 From r columns S of K: K̂ = C W⁻¹ Cᵀ = U Λ Uᵀ, C = K[:, S], W = K[S, S], Λ_1 ≥ … ≥ Λ_r. For any ridge λ
 P⁻¹ = U (Λ_r + λ)(Λ + λ)⁻¹ Uᵀ + (I − U Uᵀ) makes (K + λ)P⁻¹ have a condition number of about (λ_{r+1}(K) + λ)/λ: what

@@ -1,4 +1,4 @@
-"""The compiled loops of `two_layer`: f, ∇R, J v and Jᵀ R, in tiles over BLAS. MATH §6, DESIGN §5.
+"""The compiled loops of `two_layer`: f, ∇R, J v and Jᵀ R, in tiles over BLAS. MATH §6.
 
 For a tile of t rows X_t, with Z = W X_tᵀ + b (m, t), H = φ(Z), D = φ'(Z) and r the residual times αs/n:
 
