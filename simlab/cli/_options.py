@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from simlab.cli._encoding import can_print
+
 workers = click.option(
     "--workers", type=click.IntRange(min=1), help="Processes to use.  [default: cores / threads of the spec]"
 )
@@ -47,4 +49,6 @@ data = click.option(
 
 
 def print_json(value: Any) -> None:
-    click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+    """Also where standard output lacks a character: then it is escaped, and the JSON stays valid."""
+    text = json.dumps(value, indent=1, ensure_ascii=False)
+    click.echo(text if can_print(text) else json.dumps(value, indent=1))
