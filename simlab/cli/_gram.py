@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from simlab.cli import _kernel_options, _options
+from simlab.cli import _hint, _kernel_options, _options
 
 
 @click.command()
@@ -65,6 +65,7 @@ def gram(
     if output.exists() and source.exists() and output.samefile(source):
         raise BadInput(f"{output}: is the input itself; choose another name")
     X = read_array(inputs)
+    _hint.same_command()
     began = time.monotonic()
     with Display(quiet) as display:
 

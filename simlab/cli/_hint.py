@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import shlex
+import sys
 
 _command = ""
 
 
-def goes_on_with(*words: object) -> str:
-    """Remember ``simlab WORDS…``, quoted for a shell where needed; returns it."""
+def spelt(*words: object) -> str:
+    """``simlab WORDS…``, quoted for a shell where needed."""
+    return shlex.join(["simlab", *map(str, words)])
+
+
+def goes_on_with(*words: object) -> None:
+    """Remember that ``simlab WORDS…`` goes on with the work that begins now."""
     global _command
-    _command = shlex.join(["simlab", *map(str, words)])
-    return _command
+    _command = spelt(*words)
+
+
+def same_command() -> None:
+    """The command that runs now goes on when given again."""
+    goes_on_with(*sys.argv[1:])
 
 
 def how_to_go_on() -> str:

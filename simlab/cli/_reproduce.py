@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from simlab.cli import _options
+from simlab.cli import _hint, _options
 
 JUDGED_FALSE = 3
 
@@ -63,6 +63,7 @@ def reproduce(
     names = claims or tuple(lookup.kinds("claims"))
     for name in names:
         lookup.get("claims", name, "claim")
+    _hint.same_command()
     with Display(quiet) as display:
         rows = measure(names, size, output, workers=workers, overwrite=overwrite, progress=display, say=display.say)
     if as_json:
