@@ -20,8 +20,8 @@ def goes_on_with(*words: object) -> None:
 
 
 def same_command() -> None:
-    """The command that runs now goes on when given again."""
-    goes_on_with(*sys.argv[1:])
+    """The command that runs now goes on when given again (not with --overwrite, which would begin anew)."""
+    goes_on_with(*(word for word in sys.argv[1:] if word != "--overwrite"))
 
 
 def how_to_go_on() -> str:

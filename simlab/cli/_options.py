@@ -10,7 +10,10 @@ import click
 from simlab.cli._encoding import can_print
 
 workers = click.option(
-    "--workers", type=click.IntRange(min=1), help="Processes to use.  [default: cores / threads of the spec]"
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes to use.  [default: cores / threads of the spec]",
 )
 quiet = click.option("--quiet", "-q", is_flag=True, help="No progress, no remarks.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print data as JSON.")
@@ -18,6 +21,7 @@ overwrite = click.option("--overwrite", is_flag=True, help="Throw away what an e
 commit_seconds = click.option(
     "--commit-seconds",
     type=click.FloatRange(min=0.0),
+    metavar="SECONDS",
     default=30.0,
     show_default=True,
     help="Longest time between commits that cost nothing worth mentioning.",

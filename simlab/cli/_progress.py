@@ -5,6 +5,7 @@ On standard error, but for notebooks; nothing with --quiet.
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from types import TracebackType
@@ -42,9 +43,7 @@ def notebook_display() -> Any:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if not hasattr(shell, "kernel"):  # a terminal, also IPython's own
         return None
-    from IPython.display import display
-
-    return display
+    return importlib.import_module("IPython.display").display
 
 
 class Cell:

@@ -27,9 +27,10 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     "-o",
     "--output",
     type=click.Path(path_type=Path),
+    metavar="DIR",
     default=Path("out/ledger"),
     show_default=True,
-    help="Ledger.",
+    help="Directory of the ledger.",
 )
 @_options.workers
 @_options.data

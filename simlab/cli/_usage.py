@@ -21,18 +21,26 @@ def _message(error: UsageError) -> str:
     return error.format_message()
 
 
+WORDS = {
+    "DIR": "a directory",
+    "FILE": "a file",
+    "NAME": "a name",
+    "KEY=VALUE": "a key and its value, such as network.width=100",
+    "SIZE": "a size, such as 4GB",
+    "INTEGERS": "a whole number, or several with commas between them",
+    "NUMBERS": "a number, or several with commas between them",
+}
+"""What the placeholder of an option stands for."""
+
+
 def needed(option: click.Parameter) -> str:
-    """``a number``, ``one of: sphere, cube``: what the value of an option is."""
+    """``a whole number of at least 1``, ``one of: sphere, cube``: what the value of an option is."""
     kind = option.type
     if isinstance(kind, click.Choice):
         return f"one of: {one_of(map(str, kind.choices))}"
-    if isinstance(kind, click.types.IntParamType):
-        word = "a whole number"
-    elif isinstance(kind, click.types.FloatParamType):
-        word = "a number"
-    elif isinstance(kind, click.Path):
-        word = "a directory" if option.metavar == "DIR" else "a file" if option.metavar == "FILE" else "a path"
-    else:
-        return f"a value, {option.metavar or kind.name.upper()}"
-    bound = getattr(kind, "min", None)
-    return word if bound is None else f"{word} of at least {bound:g}"
+    if isinstance(kind, click.types.IntParamType | click.types.FloatParamType):
+        word = "a whole number" if isinstance(kind, click.types.IntParamType) else "a number"
+        bound = getattr(kind, "min", None)
+        return word if bound is None else f"{word} of at least {bound:g}"
+    placeholder = option.metavar or kind.name.upper()
+    return WORDS.get(placeholder, f"a value, {placeholder}")
