@@ -10,6 +10,7 @@ Resolved means: every default written out, every axis listed by value, the seed 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import hashlib
 import json
 import secrets
@@ -159,8 +160,8 @@ def override(tables: Tables, settings: Iterable[str]) -> Tables:
         key, equals, text = setting.partition("=")
         key = key.strip().replace('"', "")
         table, _, rest = key.partition(".")
-        whole = key == table and table in {*tables, "figure"} - {"experiment", "sweep"}  # activation=step
-        if not (equals and table and (rest or whole)):
+        entire = key == table and table in _choices(tables)  # activation=step
+        if not (equals and table and (rest or entire)):
             raise BadInput(f"--set {setting!r}: must be key=value with a dotted key, such as network.width=100")
         try:
             value = parse_toml(f"value = {text}")["value"]
@@ -173,6 +174,15 @@ def override(tables: Tables, settings: Iterable[str]) -> Tables:
             raise BadInput(f"--set {setting}: {axis} is an axis of the sweep; set sweep.{axis}=[…] instead")
         _assign(tables, parts, value, f"--set {setting}")
     return tables
+
+
+def _choices(tables: Tables) -> set[str]:
+    """The tables of a spec that a bare name or a list can stand for, also those that are not there yet."""
+    found = {*tables, "figure"} - {"experiment", "sweep"}
+    header = tables.get("experiment")
+    with contextlib.suppress(BadInput, KeyError, TypeError):
+        found |= {*rooms_of(lookup.get("experiments", header["kind"]).Params)} if isinstance(header, dict) else set()
+    return found
 
 
 def _assign(tables: Tables, parts: list[str], value: Any, what: str) -> None:

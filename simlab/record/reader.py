@@ -28,8 +28,7 @@ class Results(Mapping[str, NDArray[Any]]):
         self._read: dict[str, NDArray[Any]] = {}
         try:
             with h5py.File(self.path) as file:
-                if int(file.attrs.get("simlab_results", -1)) != RESULTS_SCHEMA:
-                    raise BadInput(f"{self.path}: not a results file of this version of simlab")
+                check_version(self.path, file.attrs.get("simlab_results"))
                 for name, item in file.items():
                     if isinstance(item, h5py.Dataset):
                         self._names[name] = (name,) if item.is_scale else _dims(item)
@@ -103,6 +102,21 @@ class Results(Mapping[str, NDArray[Any]]):
 
 def _dims(dataset: h5py.Dataset) -> tuple[str, ...]:
     return tuple(dim[0].name.removeprefix("/") for dim in dataset.dims)
+
+
+def check_version(path: Path, version: Any) -> None:
+    """Refuse what is no results file, or one of another version of the format; say what to do."""
+    if version is None:
+        raise BadInput(f"{path}: HDF5, but not a results file of simlab")
+    if int(version) != RESULTS_SCHEMA:
+        todo = (
+            f"`simlab collate {path.parent}` writes it anew from its segments"
+            if int(version) < RESULTS_SCHEMA
+            else "install the newer simlab that wrote it"
+        )
+        raise BadInput(
+            f"{path}: results of format {int(version)}, and this simlab reads format {RESULTS_SCHEMA}; {todo}"
+        )
 
 
 def results_path(path: str | Path) -> Path:
