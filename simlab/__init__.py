@@ -1,6 +1,6 @@
 """simlab: a Numba-compiled, CPU-only laboratory for the theory of deep networks.
 
-``simlab.open(path)`` opens the results of a run; ``simlab.run(spec, directory)`` runs a sweep from Python.
+``simlab.run(spec)`` runs a sweep from Python, as the command does; ``simlab.open(path)`` opens the results of a run.
 Rooms (`simlab.networks`, `simlab.flows`, …) are imported when first used.
 """
 
@@ -9,11 +9,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import xarray
+
+    from simlab.lab.run import Outcome
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "open", "run"]
@@ -35,11 +38,52 @@ def open(path: str | Path) -> xarray.Dataset:
     return open_results(path)
 
 
-def run(spec: str | Path, directory: str | Path, **options: Any) -> Any:
-    """Run a sweep, or go on with it; the outcome has `results` and `failed`. See `simlab.lab.run.run_spec`."""
-    from simlab.lab.run import run_spec
+def run(
+    spec: str | Path | Mapping[str, Any],
+    directory: str | Path | None = None,
+    *,
+    settings: Iterable[str] = (),
+    workers: int | None = None,
+    data: str | Path | None = None,
+    overwrite: bool = False,
+    order: Literal["listed", "shuffled"] = "listed",
+    commit_seconds: float = 30.0,
+    quiet: bool = False,
+) -> Outcome:
+    """Run a sweep, or go on with it, draw its figure and show progress, as ``simlab run`` does.
 
-    return run_spec(spec, directory, **options)
+    spec: path of a TOML file, name of a bundled spec, or a dict of tables as TOML gives them.
+    directory: run directory; by default ``out/NAME``, of a dict ``out/KIND`` with the experiment's kind.
+    settings: changes to the spec, such as ``["network.width=100"]``.
+    workers: processes to use; by default cores / threads of the spec.
+    data: directory of stored data, as SIMLAB_DATA.
+    overwrite: throw away what an earlier run left in the directory.
+    order: in which to take points.
+    commit_seconds: longest time between commits.
+    quiet: no progress and no remarks on standard error.
+
+    Returns an `Outcome` with ``dataset`` (an `xarray.Dataset`), ``directory``, ``results``, ``figure``, ``seed``,
+    ``points`` and ``failed`` (point -> error). Raises `simlab.core.errors.BadInput` for what cannot be run. Stopped by
+    ctrl-C it raises KeyboardInterrupt; the same call, or ``simlab resume DIRECTORY``, goes on.
+
+    Works in notebooks, threads and scripts alike; a script needs no ``if __name__ == "__main__"``.
+
+    >>> out = simlab.run("quickstart", "out/q", settings=["sweep.seeds=1"])  # doctest: +SKIP
+    >>> out.dataset.train_loss  # doctest: +SKIP
+    """
+    from simlab.cli.running import run as run_and_draw
+
+    return run_and_draw(
+        spec,
+        directory,
+        settings=settings,
+        workers=workers,
+        data=data,
+        overwrite=overwrite,
+        order=order,
+        commit_seconds=commit_seconds,
+        quiet=quiet,
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 
+from simlab.cli import _encoding, _hint
 from simlab.core import stopping
 
 
@@ -23,7 +24,7 @@ def main() -> None:
         stopping.acknowledge()
         if not (number := stopping.came()):
             raise
-        _say(f"stopped by {signal.Signals(number).name}; what was committed is kept")
+        _say(f"stopped by {signal.Signals(number).name}; what was committed is kept{_hint.how_to_go_on()}")
         code = 128 + number
     sys.exit(code)
 
@@ -33,9 +34,12 @@ def _call() -> int:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    _encoding.prepare()
+    _hint.forget()
 
     import click
 
+    from simlab.cli import _usage
     from simlab.cli._app import app
     from simlab.core.errors import SimlabError
 
@@ -44,8 +48,10 @@ def _call() -> int:
         sys.stdout.flush()
         return int(code or 0)
     except click.UsageError as error:
-        command = error.ctx.command_path if error.ctx else "simlab"
-        _say(f"{error.format_message()} (see `{command} --help`)")
+        if error.ctx and type(error).__name__ == "NoArgsIsHelpError":  # click >= 8.2; 8.1 prints the help itself
+            click.echo(error.ctx.get_help())
+            return 0
+        _say(_usage.in_one_line(error))
         return error.exit_code
     except SimlabError as error:
         _say(str(error))

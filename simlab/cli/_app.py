@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import click
 
@@ -17,11 +18,13 @@ COMMANDS = {
     "status": "_run",
     "collate": "_run",
     "reproduce": "_reproduce",
+    "new": "_new",
     "list": "_catalogue",
     "show": "_catalogue",
     "guide": "_guide",
     "bench": "_bench",
 }
+COMMAND = "simlab.command"
 
 
 class Lazy(click.Group):
@@ -43,7 +46,19 @@ class Lazy(click.Group):
         name = args[0] if args else ""
         if name and not name.startswith("-") and name not in COMMANDS:
             ctx.fail(f"no command {name!r}{nearest(name, COMMANDS)}")
-        return super().resolve_command(ctx, args)
+        found = super().resolve_command(ctx, args)
+        ctx.meta[COMMAND] = found[:2]
+        return found
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Errors of a command's options know their command, also those that click raises without one."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            name, command = ctx.meta.get(COMMAND, (None, None))
+            if error.ctx in (None, ctx) and command is not None:
+                error.ctx = click.Context(command, parent=ctx, info_name=name)
+            raise
 
 
 @click.command(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -54,8 +69,9 @@ def app() -> None:
     \b
     Example:
       simlab reproduce --quick -o out/ledger      every claim, measured, judged, drawn
-      simlab run runs/quickstart.toml -o out/q    a sweep; stop it at any time
+      simlab run quickstart -o out/q              a sweep that comes with simlab; stop it at any time
       simlab resume out/q                         goes on where it was
+      simlab new quickstart > mine.toml           a spec of your own, to edit and run
 
     Options can be set in the environment: SIMLAB_RUN_WORKERS=2 is `simlab run --workers 2`.
     """

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from simlab.cli import _options
+from simlab.cli._new import print_runs, show_run
 
 
 def _first_line(module: Any) -> str:
@@ -27,21 +28,30 @@ def _kinds() -> dict[str, list[str]]:
 @click.argument("room", required=False)
 @_options.as_json
 def list_(room: str | None, as_json: bool) -> None:
-    """List the kinds of every ROOM: experiments, networks, claims, …
+    """List the kinds of every ROOM: experiments, networks, claims, …; ROOM runs lists the bundled specs.
 
     \b
     Example:
       simlab list
       simlab list claims
+      simlab list runs
     """
     from simlab.core import lookup
     from simlab.core.errors import BadInput, nearest, one_of
+    from simlab.lab import bundled
+
+    if room == "runs":
+        print_runs(as_json)
+        return
 
     rooms = _kinds()
     if room is not None and room not in rooms:
-        raise BadInput(f"room = {room!r}: unknown{nearest(room, rooms)} (allowed: {one_of(rooms)})")
+        known = [*rooms, "runs"]
+        raise BadInput(f"room = {room!r}: unknown{nearest(room, known)} (allowed: {one_of(known)})")
     chosen = {name: kinds for name, kinds in rooms.items() if room in (None, name)}
     lines = {r: {kind: _first_line(lookup.get(r, kind)) for kind in kinds} for r, kinds in chosen.items()}
+    if room is None:
+        lines["runs"] = {name: bundled.get(name).question for name in bundled.names()}
     if as_json:
         _options.print_json(lines)
         return
@@ -55,16 +65,23 @@ def list_(room: str | None, as_json: bool) -> None:
 @click.argument("what")
 @_options.as_json
 def show(what: str, as_json: bool) -> None:
-    """Show WHAT: a kind (its fields, their types and defaults), a claim, or a run directory or results.h5.
+    """Show WHAT: a kind (its fields, their types and defaults), a claim, a bundled spec, a run directory or results.h5.
 
     \b
     Example:
       simlab show two_layer
       simlab show networks/two_layer
+      simlab show quickstart
       simlab show out/quickstart
     """
     from simlab.core import lookup
     from simlab.core.errors import BadInput, nearest, one_of
+    from simlab.lab import bundled
+
+    name = what.removeprefix("runs/")
+    if name in bundled.names() and (what != name or not _is_kind(name)):
+        show_run(name, as_json)
+        return
 
     found = [(room, kind) for room, kinds in _kinds().items() for kind in kinds if what in (kind, f"{room}/{kind}")]
     if len(found) > 1:
@@ -78,10 +95,14 @@ def show(what: str, as_json: bool) -> None:
     elif Path(what).exists():
         _show_results(Path(what), as_json)
     else:
-        known = [kind for kinds in _kinds().values() for kind in kinds]
+        known = [*bundled.names(), *(kind for kinds in _kinds().values() for kind in kinds)]
         if what in _kinds():
             raise BadInput(f"{what!r} is a room: `simlab list {what}` lists its kinds")
-        raise BadInput(f"{what!r}: no such kind, claim or results{nearest(what, known, 0.7)}")
+        raise BadInput(f"{what!r}: no such kind, claim, spec or results{nearest(what, known, 0.7)}")
+
+
+def _is_kind(name: str) -> bool:
+    return any(name in kinds for kinds in _kinds().values())
 
 
 def _show_kind(module: Any, example: dict[str, Any], as_json: bool) -> None:
@@ -154,7 +175,7 @@ def _show_claim(module: Any, as_json: bool) -> None:
         value = getattr(module, key)
         click.echo(f"\n{key.lower()}: {', '.join(value) if isinstance(value, tuple) else value}")
         if key == "SOURCE":
-            click.echo(sources.describe(value, see=module.__doc__))
+            click.echo(bibliography.describe(value, see=module.__doc__))
 
 
 def _show_results(path: Path, as_json: bool) -> None:

@@ -8,20 +8,25 @@ from typing import Any
 
 import click
 
-from simlab.cli import _kernel_options, _options
+from simlab.cli import _hint, _kernel_options, _options
 
 
 @click.command()
 @_kernel_options.kernel
 @click.argument("inputs", metavar="X")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="HDF5 file to write."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    required=True,
+    help="HDF5 file to write.",
 )
 @click.option(
     "--memory", type=_kernel_options.Size(), help="Most memory to use, such as 4GB.  [default: half of what is free]"
 )
 @click.option("--float32", is_flag=True, help="Store single precision (computed in double).")
-@click.option("--threads", type=click.IntRange(min=1), help="Threads to use.  [default: all cores]")
+@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use.  [default: all cores]")
 @_options.overwrite
 @_options.quiet
 @_options.as_json
@@ -66,6 +71,7 @@ def gram(
     if output.exists() and source.exists() and output.samefile(source):
         raise BadInput(f"{output}: is the input itself; choose another name")
     X = read_array(inputs)
+    _hint.same_command()
     began = time.monotonic()
     with Display(quiet) as display:
 

@@ -76,14 +76,20 @@ def kernel(function: F) -> F:
             click.argument("kind", shell_complete=_complete),
             click.option("--depth", type=Integers(), help="Weight layers, 2 is one hidden layer; several: 2,3,10."),
             click.option(
-                "--activation", shell_complete=_complete_activation, help="relu, erf, … (`simlab list activations`)."
+                "--activation",
+                metavar="NAME",
+                shell_complete=_complete_activation,
+                help="relu, erf, … (`simlab list activations`).",
             ),
             click.option(
-                "--weight-std", type=float, help="σ_w of the general recursion.  [default: normalised family]"
+                "--weight-std",
+                type=float,
+                metavar="NUMBER",
+                help="σ_w of the general recursion.  [default: normalised family]",
             ),
-            click.option("--bias-std", type=float, help="σ_b of the general recursion."),
-            click.option("--c", type=float, help="c of laplace, gaussian, power_exponential."),
-            click.option("--gamma", type=float, help="γ of power_exponential."),
+            click.option("--bias-std", type=float, metavar="NUMBER", help="σ_b of the general recursion."),
+            click.option("--c", type=float, metavar="NUMBER", help="c of laplace, gaussian, power_exponential."),
+            click.option("--gamma", type=float, metavar="NUMBER", help="γ of power_exponential."),
             click.option(
                 "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Any other field: activation.slope=0.1."
             ),

@@ -32,7 +32,9 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--at", type=Numbers(), default="-1,-0.5,0,0.5,1", show_default=True, help="Cosines u to evaluate κ(u) at."
 )
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw κ(u)/κ(1) into this PNG file.")
+@click.option(
+    "--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw κ(u)/κ(1) into this PNG file."
+)
 @_options.quiet
 @_options.as_json
 def kernel(
@@ -93,15 +95,23 @@ def kernel(
 
 @click.command()
 @_kernel_options.kernel
-@click.option("--dim", type=click.IntRange(min=2), required=True, help="Dimension d of the space.")
-@click.option("--max-degree", type=click.IntRange(min=0), required=True, help="Largest degree.")
+@click.option("--dim", type=click.IntRange(min=2), metavar="N", required=True, help="Dimension d of the space.")
+@click.option("--max-degree", type=click.IntRange(min=0), metavar="N", required=True, help="Largest degree.")
 @click.option(
     "--domain", type=click.Choice(["sphere", "cube"]), default="sphere", show_default=True, help="S^(d-1) or {±1}^d."
 )
-@click.option("--rtol", type=float, default=1e-15, show_default=True, help="Relative accuracy; a loose one is faster.")
+@click.option(
+    "--rtol",
+    type=float,
+    metavar="NUMBER",
+    default=1e-15,
+    show_default=True,
+    help="Relative accuracy; a loose one is faster.",
+)
 @click.option(
     "--plot",
     type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
     help="Draw eigenvalues and predicted law into this PNG file.",
 )
 @_options.quiet

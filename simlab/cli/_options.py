@@ -7,8 +7,13 @@ from typing import Any
 
 import click
 
+from simlab.cli._encoding import can_print
+
 workers = click.option(
-    "--workers", type=click.IntRange(min=1), help="Processes to use.  [default: cores / threads of the spec]"
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes to use.  [default: cores / threads of the spec]",
 )
 quiet = click.option("--quiet", "-q", is_flag=True, help="No progress, no remarks.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print data as JSON.")
@@ -16,6 +21,7 @@ overwrite = click.option("--overwrite", is_flag=True, help="Throw away what an e
 commit_seconds = click.option(
     "--commit-seconds",
     type=click.FloatRange(min=0.0),
+    metavar="SECONDS",
     default=30.0,
     show_default=True,
     help="Longest time between commits that cost nothing worth mentioning.",
@@ -47,4 +53,6 @@ data = click.option(
 
 
 def print_json(value: Any) -> None:
-    click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+    """Also where standard output lacks a character: then it is escaped, and the JSON stays valid."""
+    text = json.dumps(value, indent=1, ensure_ascii=False)
+    click.echo(text if can_print(text) else json.dumps(value, indent=1))

@@ -1,7 +1,11 @@
-"""Progress on standard error: a bar on a terminal, a line every few seconds elsewhere, nothing with --quiet."""
+"""Progress: a bar on a terminal, lines that stay in place in a notebook, elsewhere a line every few seconds.
+
+On standard error, but for notebooks; nothing with --quiet.
+"""
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from types import TracebackType
@@ -14,9 +18,12 @@ LINE_SECONDS = 5.0
 
 
 def clock(seconds: float | None) -> str:
-    """``1:02:03``; ``-`` when unknown."""
+    """``1:02:03``; ``-`` when unknown; days and years where hours would be hundreds."""
     if seconds is None:
         return "-"
+    if seconds > 100 * 3600:
+        days = seconds / 86400
+        return f"{days:.0f} days" if days < 1000 else f"{days / 365.25:.3g} years"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
@@ -31,17 +38,43 @@ def quantity(value: float) -> str:
     return f"{value:.3g}T"
 
 
+def notebook_display() -> Any:
+    """IPython's `display` where a notebook shows what we do, else None. Needs no widgets."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if not hasattr(shell, "kernel"):  # a terminal, also IPython's own
+        return None
+    return importlib.import_module("IPython.display").display
+
+
+class Cell:
+    """Lines below a notebook's cell that are replaced by the next ones."""
+
+    def __init__(self, display: Any) -> None:
+        self.display = display
+        self.handle: Any = None
+
+    def show(self, lines: list[str]) -> None:
+        content = {"text/plain": "\n".join(lines)}
+        if self.handle is None:
+            self.handle = self.display(content, raw=True, display_id=True)
+        else:
+            self.handle.update(content, raw=True)
+
+
 class Display:
     """Shows snapshots and remarks. Use as a context manager; call it with a snapshot."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
         self.bar: Any = None
+        self.cell: Cell | None = None
         self.tasks: list[Any] = []
         self.last = time.monotonic()
 
     def __enter__(self) -> Display:
-        if not self.quiet and sys.stderr.isatty():
+        if not self.quiet and (display := notebook_display()) is not None:
+            self.cell = Cell(display)
+        elif not self.quiet and sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn
 
@@ -70,6 +103,8 @@ class Display:
     def __call__(self, shot: Snapshot) -> None:
         if self.bar is not None:
             self._draw(shot)
+        elif self.cell is not None:
+            self.cell.show([_points(shot), *(f"{r.label}: {_steps(r)}" for r in shot.running)])
         elif not self.quiet and time.monotonic() - self.last >= LINE_SECONDS:
             self.last = time.monotonic()
             self.say("; ".join([_points(shot), *(f"{r.label}: {_steps(r)}" for r in shot.running)]))
@@ -80,6 +115,8 @@ class Display:
         text = f"{100 * done / total:.0f} %, {quantity(rate)} {label}/s, {clock(left)} left"
         if self.bar is not None:
             self._rows([(label, done, total, text)])
+        elif self.cell is not None:
+            self.cell.show([text])
         elif not self.quiet and time.monotonic() - self.last >= LINE_SECONDS:
             self.last = time.monotonic()
             self.say(text)

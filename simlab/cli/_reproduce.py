@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from simlab.cli import _options
+from simlab.cli import _hint, _options
 
 JUDGED_FALSE = 3
 
@@ -27,9 +27,10 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     "-o",
     "--output",
     type=click.Path(path_type=Path),
+    metavar="DIR",
     default=Path("out/ledger"),
     show_default=True,
-    help="Ledger.",
+    help="Directory of the ledger.",
 )
 @_options.workers
 @_options.data
@@ -63,6 +64,7 @@ def reproduce(
     names = claims or tuple(lookup.kinds("claims"))
     for name in names:
         lookup.get("claims", name, "claim")
+    _hint.same_command()
     with Display(quiet) as display:
         rows = measure(names, size, output, workers=workers, overwrite=overwrite, progress=display, say=display.say)
     if as_json:

@@ -7,19 +7,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from simlab.cli import _options
+from simlab.cli._new import complete_runs
 
 if TYPE_CHECKING:
     from simlab.lab.spec import Spec
 
 FAILED_POINTS = 3
+LISTED_POINTS = 200
+
+
+def complete_specs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Bundled names for the shell, and files."""
+    names = [CompletionItem(name) for name in complete_runs(ctx, param, incomplete)]
+    return [*names, CompletionItem(incomplete, type="file")]
+
+
 directory_argument = click.argument("directory", type=click.Path(path_type=Path))
 
 
 @click.command()
-@click.argument("spec", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Run directory.  [default: out/<name of spec>]")
+@click.argument("spec", shell_complete=complete_specs)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Run directory.  [default: out/<name of spec>]",
+)
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change a key of the spec, as in TOML.")
 @_options.workers
 @_options.data
@@ -30,7 +47,7 @@ directory_argument = click.argument("directory", type=click.Path(path_type=Path)
 @_options.quiet
 @_options.as_json
 def run(
-    spec: Path,
+    spec: str,
     output: Path | None,
     settings: tuple[str, ...],
     workers: int | None,
@@ -41,17 +58,22 @@ def run(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Run the sweep of a TOML file SPEC, or go on with it. Stop it at any time, with ctrl-C or kill -9.
+    """Run the sweep of SPEC, or go on with it. Stop it at any time, with ctrl-C or kill -9.
+
+    SPEC is a TOML file, or the name of a spec that comes with simlab (`simlab list runs`). A file in the current
+    directory is taken before a bundled spec of the same name.
 
     \b
     Example:
-      simlab run runs/quickstart.toml -o out/quickstart --set network.scaling=mean_field
+      simlab run quickstart
+      simlab run mine.toml -o out/mine --set network.scaling=mean_field
     """
-    from simlab.lab.run import load_for
+    from simlab.cli import running
+    from simlab.lab.run import default_directory, load_for
 
-    output = output or Path("out") / spec.stem
+    output = output or default_directory(spec)
     loaded = load_for(output, spec, settings)
-    _figure_of(loaded)  # a bad [figure] is said before the run, not after it
+    running.figure_of(loaded)  # a bad [figure] is said before the run, not after it
     if dry_run:
         _print_plan(loaded, workers, as_json)
         return
@@ -89,6 +111,7 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
     Example:
       simlab status out/quickstart
     """
+    from simlab.cli import running
     from simlab.lab.directory import RunDirectory
     from simlab.record.index import Status
 
@@ -112,7 +135,7 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
         "bytes": index.nbytes,
         "running": run.in_use(),
         "failures": failures,
-        "ended_early": _ended_early(spec, run.results),
+        "ended_early": running.ended_early(spec, run.results),
     }
     if as_json:
         _options.print_json(found)
@@ -122,7 +145,7 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
         f"{counts['failed']} failed; {found['records']} records in {found['segments']} segments "
         f"({found['bytes'] / 1e6:.1f} MB); {'running' if found['running'] else 'not running'}"
     )
-    for line in _in_words(found["ended_early"], spec):
+    for line in running.in_words(found["ended_early"], spec):
         click.echo(f"  {line}")
     for failure in failures:
         click.echo(f"  failed: {failure['at']}: {failure['error']}")
@@ -158,91 +181,43 @@ def _go(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    from simlab.cli._progress import Display
-    from simlab.lab.directory import RunDirectory
-    from simlab.lab.run import run_spec
-    from simlab.record.reader import Results
+    from simlab.cli import running
 
-    chosen = _figure_of(spec)
-    picture = RunDirectory(directory).figure if chosen is not None else None
-    with Display(quiet) as display:
-        outcome = run_spec(
-            spec,
-            directory,
-            workers=workers,
-            overwrite=overwrite,
-            order=order,
-            commit_seconds=commit_seconds,
-            progress=display,
-            say=display.say,
-            then=lambda results: _draw(chosen, Results(results), picture),
-        )
-    early = _ended_early(spec, outcome.results)
-    failed = [{"point": p, "at": spec.sweep.label(p), "error": e} for p, e in sorted(outcome.failed.items())]
+    outcome = running.complete(
+        spec,
+        directory,
+        workers=workers,
+        overwrite=overwrite,
+        order=order,
+        commit_seconds=commit_seconds,
+        quiet=quiet,
+    )
     if as_json:
+        failed = [{"point": p, "at": spec.sweep.label(p), "error": e} for p, e in sorted(outcome.failed.items())]
         _options.print_json(
             {
                 "directory": str(directory),
                 "results": str(outcome.results),
-                "figure": str(picture) if picture else None,
-                "seed": spec.seed,
+                "figure": str(outcome.figure) if outcome.figure else None,
+                "seed": outcome.seed,
                 "points": outcome.points,
                 "failed": failed,
-                "ended_early": early,
+                "ended_early": running.ended_early(spec, outcome.results),
             }
         )
     else:
         click.echo(str(outcome.results))
-        if picture:
-            click.echo(str(picture))
-    for line in () if quiet else _in_words(early, spec):
-        click.echo(f"simlab: {line}", err=True)
-    for failure in failed:
-        click.echo(f"simlab: failed: {failure['at']}: {failure['error']}", err=True)
-    if failed:
-        click.echo(
-            f"simlab: {len(failed)} of {outcome.points} points failed; `simlab status --traceback {directory}` shows"
-            f" where, `simlab resume {directory}` tries them again",
-            err=True,
-        )
+        if outcome.figure:
+            click.echo(str(outcome.figure))
+    if outcome.failed:
         sys.exit(FAILED_POINTS)
-
-
-def _ended_early(spec: Spec, results: Path) -> list[dict[str, Any]]:
-    from simlab.lab.results import early_endings
-
-    return [{"point": p, "at": spec.sweep.label(p), "why": why} for p, why in early_endings(spec, results).items()]
-
-
-def _in_words(early: list[dict[str, Any]], spec: Spec) -> list[str]:
-    """One line for each reason: how many points, and the first of them."""
-    lines = []
-    for why in dict.fromkeys(point["why"] for point in early):
-        here = [point["at"] for point in early if point["why"] == why]
-        lines.append(f"{len(here)} of {spec.sweep.points} points ended early, {why}; the first: {here[0]}")
-    return lines
-
-
-def _figure_of(spec: Spec) -> Any:
-    """The figure that the spec asks for, validated; None if it asks for none."""
-    if spec.figure is None:
-        return None
-    from simlab import figures
-    from simlab.lab.results import merged_outputs
-
-    return figures.choose(spec.figure, merged_outputs(spec))
-
-
-def _draw(chosen: Any, results: Any, path: Path | None) -> None:
-    from simlab import figures
-
-    if path is not None:
-        figures.save(chosen, results, path)
 
 
 def _print_plan(spec: Spec, workers: int | None, as_json: bool) -> None:
     from simlab.cli._progress import clock
-    from simlab.lab.run import default_workers, estimate
+    from simlab.lab.estimate import estimate
+    from simlab.lab.needs import size
+    from simlab.lab.run import default_workers
 
     sweep, used = spec.sweep, workers or default_workers(spec)
     guess = estimate(spec, used)
@@ -256,17 +231,29 @@ def _print_plan(spec: Spec, workers: int | None, as_json: bool) -> None:
                 "workers": used,
                 "seconds": guess.seconds,
                 "bytes": guess.nbytes,
+                "memory": guess.memory,
+                "memory_free": guess.free,
                 "points": points,
             }
         )
         return
-    for point in range(sweep.points):
+    shown = sweep.points if sweep.points <= LISTED_POINTS else LISTED_POINTS // 2
+    for point in range(shown):
         click.echo(f"{point:>6}  {sweep.label(point)}")
-    size = "unknown size" if guess.nbytes is None else f"{guess.nbytes / 1e6:.3g} MB"
+    if shown < sweep.points:
+        click.echo(f"     …  {sweep.points - shown} more points; --json lists them all")
+    recorded = "unknown size" if guess.nbytes is None else size(guess.nbytes)
     click.echo(
-        f"{sweep.points} points, about {clock(guess.seconds)} on {used} workers (rough), {size} recorded;"
+        f"{sweep.points} points, about {clock(guess.seconds)} on {used} workers (rough), {recorded} recorded;"
         " nothing was written"
     )
+    if guess.memory:
+        free = f"{size(guess.free)} are free"
+        if guess.memory > guess.free:
+            free += ": it cannot be run here"
+        elif guess.memory * used > guess.free:
+            free += f": use at most {int(guess.free // guess.memory)} of {used} workers (--workers)"
+        click.echo(f"memory: at least {size(guess.memory)} for the largest point; {free}")
 
 
 COMMANDS = {"run": run, "resume": resume, "status": status, "collate": collate}

@@ -8,6 +8,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+LONGEST_LIST = 300  # letters
+
 
 class SimlabError(Exception):
     """Something a user can act on; the base of every error that simlab raises on purpose."""
@@ -26,8 +28,13 @@ class WriteFailed(SimlabError):
 
 
 def one_of(names: Iterable[str]) -> str:
-    """`a, b, c`, for the end of an error line."""
-    return ", ".join(names) or "none"
+    """`a, b, c`, for the end of an error line; of very many the first, and how many there are."""
+    known = list(names)
+    text = ", ".join(known) or "none"
+    if len(text) <= LONGEST_LIST:
+        return text
+    shown = text[:LONGEST_LIST].rpartition(", ")[0]
+    return f"{shown}, …: {len(known)} in all"
 
 
 def first_few(items: Sequence[str], most: int = 3) -> str:

@@ -12,6 +12,7 @@ Python code may also give the kind's module, ``activations.tanh``, or a function
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
 import sys
@@ -64,6 +65,8 @@ class Params(BaseModel, metaclass=Listed):
 P = TypeVar("P", bound=Params)
 AsTuple = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
 """Marks a tuple that TOML gives as a list; its entries stay strict."""
+EXACT = 2.0**53
+"""Up to here floats hold every integer."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,8 @@ def parse(cls: type[P], table: Mapping[str, Any], at: str = "", *, choices_at: s
     choices_at = at if choices_at is None else choices_at
     rooms = rooms_of(cls)
     values = dict(table)
+    for name in _integer_fields(cls).intersection(values):
+        values[name] = whole(values[name])
     for name, value in values.items():
         if type(value) is int and abs(value) >= 1 << 63 and name not in cls.wide:
             raise BadInput(f"{join(at, name)} = {value}: must fit into 64 bits")
@@ -124,6 +129,25 @@ def dump(params: Params) -> dict[str, Any]:
         return [plain(item) for item in value] if isinstance(value, tuple | list) else value
 
     return {k: plain(v) for k in type(params).model_fields if (v := getattr(params, k)) is not None}
+
+
+def whole(value: Any) -> Any:
+    """An integer written as a float (``2e3``) as an integer, also in lists; anything else as it is."""
+    if isinstance(value, float) and abs(value) <= EXACT and value == int(value):
+        return int(value)
+    return [whole(item) for item in value] if isinstance(value, list) else value
+
+
+@functools.cache
+def _integer_fields(cls: type[Params]) -> frozenset[str]:
+    """The fields that hold integers and no other numbers."""
+
+    def leaves(annotation: Any) -> list[Any]:
+        inside = get_args(annotation)
+        return [leaf for part in inside for leaf in leaves(part)] if inside else [annotation]
+
+    found = {name: leaves(field.annotation) for name, field in cls.model_fields.items()}
+    return frozenset(name for name, types in found.items() if int in types and float not in types)
 
 
 def join(at: str, name: str) -> str:

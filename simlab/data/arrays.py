@@ -48,6 +48,11 @@ def _rows(params: Params) -> NDArray[Any]:
     return _read(source, state.st_mtime_ns, state.st_size)
 
 
+def require(params: Params) -> None:
+    """Refuse where the file or the array in it is not there."""
+    dimension(params)
+
+
 def dimension(params: Params) -> int:
     return int(_rows(params).shape[1])
 

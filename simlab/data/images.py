@@ -62,6 +62,11 @@ def find_all(params: Params) -> list[Path]:
     ]
 
 
+def require(params: Params) -> None:
+    """Refuse where one of the files is not there."""
+    find_all(params)
+
+
 @functools.lru_cache(maxsize=2)
 def _pair(images: Path, labels: Path, changed: tuple[int, int]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     pixels, marks = read_array(images), read_array(labels)

@@ -11,6 +11,7 @@ A kind defines `Params` and
 - ``finished(params, state) -> bool``;
 - ``progress(params, state) -> (done, total)`` in steps of its own, if it can tell;
 - ``cost(params) -> (flops, bytes recorded)``, rough, for ``--dry-run`` and the time left, if it can tell;
+- ``memory(params) -> bytes`` of the largest arrays that a point holds, a lower bound, if it can tell;
 - `EXAMPLES`: small specs that contract tests run.
 """
 

@@ -94,3 +94,8 @@ def cost(params: Params) -> tuple[float, float]:
     flops, nbytes = gradient_flow.cost(params)
     n = params.samples
     return flops + len(params.ridges) * n**3 / 3 + 20.0 * n * (n + params.test_samples), nbytes + 8.0 * 5
+
+
+def memory(params: Params) -> float:
+    """That of the flow, and a Gram matrix."""
+    return gradient_flow.memory(params) + 8.0 * params.samples**2

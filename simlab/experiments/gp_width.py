@@ -155,3 +155,9 @@ def cost(params: Params) -> tuple[float, float]:
     """About 40 flops to draw a weight and 2 a point to use it; eight bytes a recorded number."""
     size = mlp.size(params.network, module_of(params.data).dimension(params.data))
     return params.draws * size * (40.0 + 2 * params.points), 8.0 * len(outputs(params))
+
+
+def memory(params: Params) -> float:
+    """The weights of one draw and the outputs of all."""
+    size = mlp.size(params.network, module_of(params.data).dimension(params.data))
+    return 8.0 * (size + params.draws * params.network.outputs * params.points)

@@ -207,3 +207,10 @@ def cost(params: Params) -> tuple[float, float]:
     trajectories = sum(output.is_trajectory for output in outputs(params).values())
     rows = getattr(flow, "batch", params.samples)
     return 6.0 * steps * rows * weights, 8.0 * params.records * trajectories
+
+
+def memory(params: Params) -> float:
+    """θ and where it began, and every input."""
+    dim = module_of(params.data).dimension(params.data)
+    rows = params.samples + params.test_samples + params.validation_samples
+    return float(8 * (2 * module_of(params.network).loops(params.network, dim).size + dim * rows))

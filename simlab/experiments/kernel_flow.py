@@ -193,3 +193,8 @@ def cost(params: Params) -> tuple[float, float]:
     """About twenty implicit steps a record, a factorisation in one of five of them; eight bytes a recorded number."""
     n = params.samples
     return params.records * (4.0 * n**3 + 200.0 * n**2) + 20.0 * n**3, 8.0 * 9 * params.records
+
+
+def memory(params: Params) -> float:
+    """The Gram matrix and its factor."""
+    return 16.0 * params.samples**2

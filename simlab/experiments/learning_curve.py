@@ -263,3 +263,8 @@ def cost(params: Params) -> tuple[float, float]:
     kernels = 1 if params.reference is None else 2
     solve = min(len(params.ridges), 20) * n**3 / 3
     return kernels * (solve + 20.0 * n * (n + m)) + 4.0 * params.test_samples**2, 8.0 * 60
+
+
+def memory(params: Params) -> float:
+    """The Gram matrix, and that between test and training inputs."""
+    return 8.0 * params.samples * (params.samples + params.test_samples + params.validation_samples)

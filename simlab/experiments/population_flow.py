@@ -217,3 +217,8 @@ def cost(params: Params) -> tuple[float, float]:
     return steps * neurons**2 * (
         4.0 * module_of(params.data).dimension(params.data) + 60.0
     ), 8.0 * params.records * trajectories
+
+
+def memory(params: Params) -> float:
+    """θ and where it began."""
+    return 16.0 * two_layer.size(params.network, module_of(params.data).dimension(params.data))

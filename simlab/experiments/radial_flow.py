@@ -161,3 +161,7 @@ def _go_on(params: Params, work: Work, state: State, name: str, time: float) -> 
 
 def cost(params: Params) -> tuple[float, float]:
     return gradient_flow.cost(params)
+
+
+def memory(params: Params) -> float:
+    return gradient_flow.memory(params)

@@ -164,3 +164,8 @@ def cost(params: Params) -> tuple[float, float]:
     dim = module_of(params.data).dimension(params.data)
     size, p = params.points + params.samples, module_of(params.network).count(params.network, dim)
     return 2.0 * size * p * (size + dim + 20) + params.samples**3, 8.0 * len(outputs(params))
+
+
+def memory(params: Params) -> float:
+    """The Gram matrix of all inputs."""
+    return 8.0 * (params.points + params.samples) ** 2

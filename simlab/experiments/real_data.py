@@ -208,3 +208,8 @@ def cost(params: Params) -> tuple[float, float]:
     n, new = params.train, params.validation + params.test
     columns = 10 * len(params.ridges)
     return n * n * (784.0 + 80.0 * columns) + 2.0 * n * new * (784.0 + columns), 150.0
+
+
+def memory(params: Params) -> float:
+    """The Gram matrix."""
+    return (4.0 if params.precision == "float32" else 8.0) * params.train**2

@@ -291,3 +291,11 @@ def cost(params: Params) -> tuple[float, float]:
         return 6.0 * getattr(params.flow, "steps", 3000) * rows * weights, 8.0 * 9
     n, others = (n * k, others * k) if params.learner == "tangent" else (n, others)
     return len(params.ridges) * n**3 / 3 + 4.0 * n * (n + others) * getattr(params.network, "width", 100), 8.0 * 9
+
+
+def memory(params: Params) -> float:
+    """Of a descent θ and where it began; of a machine the Gram matrix."""
+    dim = module_of(params.data).dimension(params.data)
+    if params.learner == "descent":
+        return float(16 * module_of(params.network).loops(params.network, dim).size + 8 * dim * params.samples)
+    return 8.0 * params.samples**2

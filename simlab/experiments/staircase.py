@@ -168,3 +168,8 @@ def cost(params: Params) -> tuple[float, float]:
     """A Cholesky factorisation of the features or samples, and a pass over their pairs."""
     p = params.size * (params.dim + 1 if params.learner == "nt" else 1)
     return p**3 / 3.0 + 10.0 * params.max_degree * p**2, 8.0 * (3 * len(params.degrees) + 1)
+
+
+def memory(params: Params) -> float:
+    """The Gram matrix of the features or samples."""
+    return 8.0 * float(params.size * (params.dim + 1 if params.learner == "nt" else 1)) ** 2

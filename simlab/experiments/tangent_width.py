@@ -132,3 +132,10 @@ def cost(params: Params) -> tuple[float, float]:
     dim = module_of(params.data).dimension(params.data)
     size = module_of(params.network).loops(params.network, dim).size
     return params.draws * size * (40.0 + 6 * params.points), 8.0 * (3 * params.draws + 4)
+
+
+def memory(params: Params) -> float:
+    """The weights of one draw and the Gram matrices of all."""
+    dim = module_of(params.data).dimension(params.data)
+    weights = module_of(params.network).loops(params.network, dim).size
+    return float(8 * (weights + params.draws * params.points**2))

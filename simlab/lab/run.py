@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import numpy as np
-from threadpoolctl import threadpool_limits
-
-from simlab.core.errors import BadInput, first_few
-from simlab.core.params import Params
+from simlab.core.errors import BadInput, first_few, one_of
 from simlab.core.resources import cores
+from simlab.lab import bundled, needs
 from simlab.lab import spec as specs
 from simlab.lab.directory import RunDirectory
 from simlab.lab.pace import Snapshot
@@ -23,27 +19,63 @@ from simlab.lab.pool import Pool
 from simlab.lab.spec import Spec
 from simlab.record.index import Index
 from simlab.record.provenance import changes, provenance
+from simlab.record.reader import open_results
+
+if TYPE_CHECKING:
+    import xarray
 
 COMMIT_SECONDS = 30.0
+Order = Literal["listed", "shuffled"]
+Source = str | Path | Mapping[str, Any]
+"""A spec as a user gives it: the path of a TOML file, the name of a bundled spec, or tables as TOML gives them."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run came to."""
+    """What a run came to.
 
+    directory: the run directory.
+    results: results.h5 in it.
+    figure: the picture that the spec's [figure] asks for; None without one, or where no point finished.
+    seed: root seed.
+    points: number of points of the sweep.
+    failed: point -> error.
+    """
+
+    directory: Path
     results: Path
+    figure: Path | None
+    seed: int
     points: int
     failed: dict[int, str]
 
+    @property
+    def dataset(self) -> xarray.Dataset:
+        """The results as an `xarray.Dataset`; each call opens the file anew."""
+        return open_results(self.results)
 
-def load_for(directory: str | Path, path: str | Path, settings: Iterable[str] = ()) -> Spec:
-    """The spec of a file for a directory: one that leaves the seed open goes on with the directory's."""
+
+def default_directory(source: Source) -> Path:
+    """``out/NAME``: the name of the file or of the bundled spec; of tables, the experiment's kind."""
+    if not isinstance(source, Mapping):
+        return Path("out") / Path(source).stem
+    experiment = source.get("experiment")
+    kind = experiment.get("kind") if isinstance(experiment, Mapping) else None
+    return Path("out") / (kind if isinstance(kind, str) and kind.isidentifier() else "run")
+
+
+def load_for(directory: str | Path, source: Source, settings: Iterable[str] = ()) -> Spec:
+    """The spec for a directory: one that leaves the seed open goes on with the directory's."""
     run = RunDirectory(directory)
     try:
         seed = run.read_spec().seed
     except BadInput:  # none there, or said properly when the directory is checked
         seed = None
-    return specs.load(path, settings, seed=seed)
+    if not isinstance(source, Mapping):
+        return specs.load(bundled.find(source), settings, seed=seed)
+    tables = specs.plain(source)
+    settings = tuple(settings)
+    return specs.resolve(specs.override(tables, settings), seed=seed, as_given=specs.given_tables(tables, settings))
 
 
 def default_workers(spec: Spec) -> int:
@@ -51,29 +83,31 @@ def default_workers(spec: Spec) -> int:
 
 
 def run_spec(
-    spec: str | Path | Spec,
+    spec: Source | Spec,
     directory: str | Path,
     *,
     settings: Iterable[str] = (),
     workers: int | None = None,
     overwrite: bool = False,
-    order: Literal["listed", "shuffled"] = "listed",
+    order: Order = "listed",
     commit_seconds: float = COMMIT_SECONDS,
     progress: Callable[[Snapshot], None] = lambda snapshot: None,
     say: Callable[[str], None] = lambda line: None,
-    then: Callable[[Path], None] = lambda results: None,
+    then: Callable[[Path], Path | None] = lambda results: None,
 ) -> Outcome:
     """Run a sweep into a directory, or go on with it; ends with results.h5.
 
     `workers` defaults to the cores divided by the spec's threads. Whatever the workers, the order or the kills, the
-    same spec gives the same datasets. `say` gets remarks, `progress` a snapshot a few times a second, `then`
-    the path of results.h5 while the directory is still held.
+    same spec gives the same datasets. `say` gets remarks, `progress` a snapshot a few times a second. `then` gets the
+    path of results.h5 while the directory is still held, if a point has finished; it returns the figure it drew.
     """
+    _check_options(workers, order, commit_seconds)
     if not isinstance(spec, Spec):
         spec = load_for(directory, spec, settings)
     run = RunDirectory(directory)
     with run.usable():
         run.check(spec, overwrite)
+        needs.check(spec, run.index(spec).finished if run.exists and not overwrite else ())
         run.path.mkdir(parents=True, exist_ok=True)
     with run.lock():
         with run.usable():
@@ -93,8 +127,17 @@ def run_spec(
                 failed = pool.work()
             finally:
                 run.tidy()
-        then(run.results)
-    return Outcome(run.results, spec.sweep.points, failed)
+        figure = then(run.results) if len(failed) < spec.sweep.points else None
+    return Outcome(run.path, run.results, figure, spec.seed, spec.sweep.points, failed)
+
+
+def _check_options(workers: int | None, order: str, commit_seconds: float) -> None:
+    if workers is not None and (type(workers) is not int or workers < 1):
+        raise BadInput(f"workers = {workers!r}: must be a whole number of at least 1")
+    if order not in get_args(Order):
+        raise BadInput(f"order = {order!r}: unknown (allowed: {one_of(get_args(Order))})")
+    if not isinstance(commit_seconds, int | float) or not 0 <= commit_seconds < float("inf"):
+        raise BadInput(f"commit_seconds = {commit_seconds!r}: must be a number of at least 0")
 
 
 def _take_over(run: RunDirectory, spec: Spec, say: Callable[[str], None]) -> Index:
@@ -121,37 +164,3 @@ def collate_only(directory: str | Path, progress: Callable[[Snapshot], None] = l
     finally:
         run.tidy_results()
     return run.results
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What a run would take, roughly."""
-
-    seconds: float | None
-    nbytes: float | None
-
-
-def estimate(spec: Spec, workers: int) -> Estimate:
-    """From the experiment's count of flops and a product measured here and now; good to a factor of a few.
-
-    None where the experiment does not count.
-    """
-
-    if not hasattr(spec.experiment, "cost"):
-        return Estimate(None, None)
-
-    def cost(params: Params) -> tuple[float, float]:
-        flops, nbytes = spec.experiment.cost(params)
-        return float(flops), float(nbytes)
-
-    a = np.ones((256, 256))
-    times = []
-    with threadpool_limits(spec.threads):
-        for _ in range(20):
-            began = time.perf_counter()
-            a @ a
-            times.append(time.perf_counter() - began)
-    rate = 2 * 256**3 / min(times) / 4  # loops beside the products: a quarter of their speed
-    sample = [cost(spec.params(point)) for point in spec.sweep.representatives(1000)]
-    flops, nbytes = np.mean(sample, axis=0) * spec.sweep.points
-    return Estimate(float(flops) / rate / workers, float(nbytes))

@@ -9,24 +9,27 @@ Resolved means: every default written out, every axis listed by value, the seed 
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import hashlib
 import json
 import secrets
 import tomllib
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import tomli_w
 from pydantic import Field
 
 from simlab.core import lookup
 from simlab.core.errors import BadInput, nearest, one_of
-from simlab.core.params import Params, dump, parse, rooms_of
+from simlab.core.params import Params, dump, parse, rooms_of, whole
 from simlab.lab.sweep import Sweep, flat
 
 Tables = dict[str, Any]
@@ -126,14 +129,53 @@ def _read(path: str | Path) -> tuple[Tables, str]:
     """The tables of a TOML file, and its text."""
     path = Path(path)
     try:
-        text = path.read_bytes().decode()
+        text = _decoded(path, path.read_bytes())
         return parse_toml(text), text
     except FileNotFoundError:
         raise BadInput(f"{path}: no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: cannot be read: {error}") from None
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path}: TOML syntax error: {error}") from None
+        raise BadInput(f"{path}: TOML syntax error: {_shortened(str(error), 200)}") from None
+
+
+def _decoded(path: Path, content: bytes) -> str:
+    """The text of a TOML file, which is UTF-8; the mark that some editors put before it is dropped."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in content[:100]:
+        what = "is UTF-16 or binary" if len(content) > 1 else "is not text"
+        raise BadInput(f"{path}: {what}, but TOML is UTF-8; save it as UTF-8")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise BadInput(f"{path}: line {line} is not UTF-8; save it as UTF-8") from None
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def plain(tables: Mapping[str, Any]) -> Tables:
+    """Tables of Python as TOML would give them: tuples and arrays as lists, NumPy's numbers as Python's."""
+
+    def walk(value: Any, key: str) -> Any:
+        if isinstance(value, Mapping):
+            for name in value:
+                if not isinstance(name, str):
+                    raise BadInput(f"{key or 'spec'}: the key {name!r} must be a string")
+            return {name: walk(item, f"{key}.{name}" if key else name) for name, item in value.items()}
+        if isinstance(value, np.ndarray | np.generic):
+            return walk(value.tolist(), key)
+        if isinstance(value, list | tuple):
+            return [walk(item, key) for item in value]
+        if isinstance(value, Path):
+            return str(value)
+        if not isinstance(value, str | int | float):
+            raise BadInput(f"{key} = {_shortened(repr(value), 100)}: must be a string, a number, a list or a table")
+        return value
+
+    found: Tables = walk(tables, "")
+    return found
 
 
 def parse_toml(text: str) -> Tables:
@@ -148,12 +190,12 @@ def parse_toml(text: str) -> Tables:
 def override(tables: Tables, settings: Iterable[str]) -> Tables:
     """Apply ``key=value`` settings: a dotted key of the spec, a TOML value (a bare word is a string)."""
     tables = deepcopy(tables)
-    for setting in settings:
+    for setting in [settings] if isinstance(settings, str) else settings:
         key, equals, text = setting.partition("=")
         key = key.strip().replace('"', "")
         table, _, rest = key.partition(".")
-        whole = key == table and table in {*tables, "figure"} - {"experiment", "sweep"}  # activation=step
-        if not (equals and table and (rest or whole)):
+        entire = key == table and table in _choices(tables)  # activation=step
+        if not (equals and table and (rest or entire)):
             raise BadInput(f"--set {setting!r}: must be key=value with a dotted key, such as network.width=100")
         try:
             value = parse_toml(f"value = {text}")["value"]
@@ -166,6 +208,15 @@ def override(tables: Tables, settings: Iterable[str]) -> Tables:
             raise BadInput(f"--set {setting}: {axis} is an axis of the sweep; set sweep.{axis}=[…] instead")
         _assign(tables, parts, value, f"--set {setting}")
     return tables
+
+
+def _choices(tables: Tables) -> set[str]:
+    """The tables of a spec that a bare name or a list can stand for, also those that are not there yet."""
+    found = {*tables, "figure"} - {"experiment", "sweep"}
+    header = tables.get("experiment")
+    with contextlib.suppress(BadInput, KeyError, TypeError):
+        found |= {*rooms_of(lookup.get("experiments", header["kind"]).Params)} if isinstance(header, dict) else set()
+    return found
 
 
 def _assign(tables: Tables, parts: list[str], value: Any, what: str) -> None:
@@ -207,13 +258,36 @@ def resolve(tables: Mapping[str, Any], *, seed: int | None = None, as_given: Giv
     first = _parse_point(experiment, given, values)
     # What the sweep overrides must be right as well: somebody meant it.
     _parse_point(experiment, given, {key: value for key, value in values.items() if not _has(given, key)})
+    sweep = _whole_axes(experiment, given, sweep)
     drawn = header.seed if header.seed is not None else seed if seed is not None else secrets.randbits(32)
     resolved = _write_out(given, first, sweep)
     resolved["experiment"] |= {"seed": drawn, "threads": header.threads}
-    spec = Spec(resolved, sweep, figure, as_given or Given(_toml(tables)))
+    spec = Spec(resolved, sweep, figure, as_given or given_tables(tables))
     for point in sweep.representatives(VALIDATED_POINTS):
         spec.params(point)
     return spec
+
+
+def _whole_axes(experiment: ModuleType, given: Tables, sweep: Sweep) -> Sweep:
+    """Axes of fields that are integers, as integers: ``[1e2, 1e3]`` is ``[100, 1000]``."""
+    axes = dict(sweep.axes)
+    for group in sweep.groups:
+        for key in group:
+            at = next((i for i, value in enumerate(axes[key]) if whole(value) is not value), None)
+            if at is None:
+                continue
+            here = {**sweep.values(0), **{name: sweep.axes[name][at] for name in group}}
+            if type(_leaf(_parse_point(experiment, given, here), key)) is int:
+                axes[key] = [whole(value) for value in axes[key]]
+    return replace(sweep, axes=axes)
+
+
+def _leaf(params: Params, key: str) -> Any:
+    """The value of a dotted key, None where it names no single field."""
+    here: Any = params
+    for part in key.removeprefix("experiment.").split("."):
+        here = getattr(here, part, None)
+    return here
 
 
 def load(path: str | Path, settings: Iterable[str] = (), *, seed: int | None = None) -> Spec:
@@ -221,6 +295,11 @@ def load(path: str | Path, settings: Iterable[str] = (), *, seed: int | None = N
     settings = tuple(settings)
     tables, text = _read(path)
     return resolve(override(tables, settings), seed=seed, as_given=Given(text, settings))
+
+
+def given_tables(tables: Mapping[str, Any], settings: tuple[str, ...] = ()) -> Given:
+    """Tables of Python as a user gave them."""
+    return Given(_toml(tables), settings)
 
 
 def _toml(tables: Mapping[str, Any]) -> str:
@@ -263,7 +342,10 @@ def _parse_point(experiment: ModuleType, tables: Mapping[str, Any], values: Mapp
     own = {k: v for k, v in point["experiment"].items() if k not in Header.model_fields}
     chosen = {k: v for k, v in point.items() if k != "experiment"}
     _check_tables(experiment, point)
-    params: Params = parse(experiment.Params, {**own, **chosen}, "experiment", choices_at="")
+    try:
+        params: Params = parse(experiment.Params, {**own, **chosen}, "experiment", choices_at="")
+    except (MemoryError, OverflowError) as error:
+        raise BadInput(f"spec: too large for this machine: {error}") from None
     return params
 
 

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from simlab.core.errors import BadInput, nearest, one_of
+from simlab.core.params import whole
 from simlab.core.rng import Streams
 from simlab.record.collate import Dimension
 
@@ -51,7 +52,7 @@ class Sweep:
         if not table:
             raise BadInput('[sweep]: empty; give an axis such as "network.width" = [50, 100] or leave the table out')
         axes = {key: _values(key, value) for key, value in flat(table).items() if key not in WORDS}
-        seeds = table.get("seeds")
+        seeds = whole(table.get("seeds"))
         if seeds is not None and (type(seeds) is not int or not 1 <= seeds <= MOST_POINTS):
             raise BadInput(f"sweep.seeds = {seeds!r}: must be a whole number from 1 to {MOST_POINTS}")
         zipped = _groups(table.get("zip", []), axes)
@@ -193,12 +194,13 @@ def _generate(key: str, word: str, numbers: Any) -> list[Any]:
     if not real or not (len(numbers) == 3 or (word == "range" and 1 <= len(numbers) <= 3)):
         raise BadInput(f"{key} = {{ {word} = {numbers!r} }}: must be three numbers, [first, last, how many]")
     if word == "range":
+        numbers = whole(numbers)
         if not all(type(n) is int for n in numbers) or (len(numbers) == 3 and numbers[2] == 0):
             raise BadInput(f"{key} = {{ range = {numbers!r} }}: must be whole numbers, [start, stop, step ≠ 0]")
         if len(range(*numbers)) > MOST_POINTS:
             raise BadInput(f"{key} = {{ range = {numbers!r} }}: at most {MOST_POINTS} values")
         return list(range(*numbers))
-    first, last, count = numbers
+    first, last, count = numbers[0], numbers[1], whole(numbers[2])
     if type(count) is not int or not 1 <= count <= MOST_POINTS:
         raise BadInput(f"{key} = {{ {word} = {numbers!r} }}: how many must be a whole number from 1 to {MOST_POINTS}")
     if word == "geomspace" and first * last <= 0:

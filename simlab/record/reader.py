@@ -108,6 +108,19 @@ def _dims(dataset: h5py.Dataset) -> tuple[str, ...]:
     return tuple(dim[0].name.removeprefix("/") for dim in dataset.dims)
 
 
+def _check_version(path: Path, version: Any) -> None:
+    """Refuse what is no results file, or one of another version of the format; say what to do."""
+    if not isinstance(version, int | np.integer):
+        raise BadInput(f"{path}: HDF5, but not a results file of simlab")
+    if version != RESULTS_SCHEMA:
+        todo = (
+            f"`simlab collate {path.parent}` writes it anew from its segments"
+            if version < RESULTS_SCHEMA
+            else "install the newer simlab that wrote it"
+        )
+        raise BadInput(f"{path}: results of format {version}, and this simlab reads format {RESULTS_SCHEMA}; {todo}")
+
+
 def results_path(path: str | Path) -> Path:
     """The results.h5 of a run directory, or the file itself."""
     path = Path(path)
@@ -126,14 +139,7 @@ def _checked(path: Path) -> Iterator[h5py.File]:
     """A results file of this format, open; anything else is refused in one line."""
     try:
         with h5py.File(path) as file:
-            version = file.attrs.get("simlab_results")
-            if version is None:
-                raise BadInput(f"{path}: an HDF5 file, but not results of simlab")
-            if str(version) != str(RESULTS_SCHEMA):
-                raise BadInput(
-                    f"{path}: results of format {version}, this simlab reads format {RESULTS_SCHEMA};"
-                    " `simlab collate` writes those of a run directory anew"
-                )
+            _check_version(path, file.attrs.get("simlab_results"))
             yield file
     except (OSError, RuntimeError, KeyError) as error:  # HDF5 tells damage in any of them
         raise BadInput(f"{path}: cannot be read as HDF5 ({str(error).strip()})") from None

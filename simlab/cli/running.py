@@ -1,0 +1,156 @@
+"""A sweep from its spec to its figure, with progress: what `simlab run`, `simlab resume` and `simlab.run` share."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from simlab import figures
+from simlab.cli import _hint
+from simlab.cli._progress import Display
+from simlab.core.errors import BadInput
+from simlab.core.params import Params
+from simlab.lab.directory import RunDirectory
+from simlab.lab.results import early_endings, merged_outputs
+from simlab.lab.run import COMMIT_SECONDS, Order, Outcome, Source, default_directory, load_for, run_spec
+from simlab.lab.spec import Spec
+from simlab.record.reader import Results
+
+DATA = "SIMLAB_DATA"
+
+
+def complete(
+    spec: Spec,
+    directory: Path,
+    *,
+    workers: int | None = None,
+    overwrite: bool = False,
+    order: Order = "listed",
+    commit_seconds: float = COMMIT_SECONDS,
+    quiet: bool = False,
+) -> Outcome:
+    """Run a validated spec, or go on with it, and draw its figure; remarks and progress go to standard error."""
+    chosen = figure_of(spec)
+    data = os.environ.get(DATA)
+    _hint.goes_on_with("resume", directory, *(["--data", data] if data and _reads_files(spec) else []))
+
+    def draw(results: Path) -> Path | None:
+        return figures.save(chosen, Results(results), RunDirectory(directory).figure) if chosen is not None else None
+
+    with Display(quiet) as display:
+        outcome = run_spec(
+            spec,
+            directory,
+            workers=workers,
+            overwrite=overwrite,
+            order=order,
+            commit_seconds=commit_seconds,
+            progress=display,
+            say=display.say,
+            then=draw,
+        )
+    early = [] if quiet else in_words(ended_early(spec, outcome.results), spec)
+    for line in [*early, *_failures(spec, outcome)]:
+        print(f"simlab: {line}", file=sys.stderr, flush=True)
+    return outcome
+
+
+def run(
+    source: Source,
+    directory: str | Path | None,
+    *,
+    settings: Iterable[str],
+    workers: int | None,
+    data: str | Path | None,
+    overwrite: bool,
+    order: Order,
+    commit_seconds: float,
+    quiet: bool,
+) -> Outcome:
+    """`simlab.run`: as the command, but bad input raises `BadInput` and ctrl-C `KeyboardInterrupt`."""
+    place = default_directory(source) if directory is None else Path(directory)
+    with _data_directory(data):
+        spec = load_for(place, source, settings)
+        try:
+            return complete(
+                spec,
+                place,
+                workers=workers,
+                overwrite=overwrite,
+                order=order,
+                commit_seconds=commit_seconds,
+                quiet=quiet,
+            )
+        except KeyboardInterrupt:
+            print(f"simlab: stopped; what was committed is kept{_hint.how_to_go_on()}", file=sys.stderr, flush=True)
+            raise
+
+
+@contextlib.contextmanager
+def _data_directory(data: str | Path | None) -> Iterator[None]:
+    """The directory of stored data, in the environment, which workers inherit."""
+    if data is None:
+        yield
+        return
+    if not Path(data).is_dir():
+        raise BadInput(f"data = {str(data)!r}: {'is not a directory' if Path(data).exists() else 'no such directory'}")
+    before = os.environ.get(DATA)
+    os.environ[DATA] = str(Path(data).absolute())
+    try:
+        yield
+    finally:
+        os.environ.pop(DATA)
+        if before is not None:
+            os.environ[DATA] = before
+
+
+def figure_of(spec: Spec) -> Params | None:
+    """The figure that the spec asks for, validated; None if it asks for none."""
+    return None if spec.figure is None else figures.choose(spec.figure, merged_outputs(spec))
+
+
+def ended_early(spec: Spec, results: Path) -> list[dict[str, Any]]:
+    """The finished points that did not run to their end, with the reason."""
+    return [{"point": p, "at": spec.sweep.label(p), "why": why} for p, why in early_endings(spec, results).items()]
+
+
+def in_words(early: list[dict[str, Any]], spec: Spec) -> list[str]:
+    """One line for each reason: how many points, and the first of them."""
+    return [
+        f"{len(here)} of {spec.sweep.points} points ended early, {why}; the first: {here[0]}"
+        for why, here in _grouped((point["why"], point["at"]) for point in early).items()
+    ]
+
+
+def _failures(spec: Spec, outcome: Outcome) -> list[str]:
+    """One line for each error, however many points have it, and one that says what to do."""
+    if not outcome.failed:
+        return []
+    errors = _grouped((error, spec.sweep.label(point)) for point, error in sorted(outcome.failed.items()))
+    lines = [
+        f"failed: {here[0]}{f' and {len(here) - 1} more points' if len(here) > 1 else ''}: {error}"
+        for error, here in errors.items()
+    ]
+    status = _hint.spelt("status", "--traceback", outcome.directory)
+    return [
+        *lines,
+        f"{len(outcome.failed)} of {outcome.points} points failed; `{status}` shows where,"
+        f" `{_hint.spelt('resume', outcome.directory)}` tries them again",
+    ]
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for key, item in pairs:
+        found.setdefault(key, []).append(item)
+    return found
+
+
+def _reads_files(spec: Spec) -> bool:
+    from simlab.lab.needs import stored
+
+    return bool(stored(spec))

@@ -1,0 +1,53 @@
+"""What a run would take: time, bytes recorded, and memory. Rough, for ``--dry-run``."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from simlab.core.params import Params
+from simlab.core.resources import free_memory
+from simlab.lab.needs import largest
+from simlab.lab.spec import Spec
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run would take, roughly.
+
+    seconds: of all points together; None where the experiment does not count.
+    nbytes: bytes recorded; None likewise.
+    memory: bytes that the largest point needs at least; 0 where the experiment does not tell.
+    free: bytes of memory that are free now.
+    """
+
+    seconds: float | None
+    nbytes: float | None
+    memory: float
+    free: int
+
+
+def estimate(spec: Spec, workers: int) -> Estimate:
+    """From the experiment's count of flops and a product measured here and now; good to a factor of a few."""
+    memory, free = largest(spec)[0], free_memory()
+    if not hasattr(spec.experiment, "cost"):
+        return Estimate(None, None, memory, free)
+
+    def cost(params: Params) -> tuple[float, float]:
+        flops, nbytes = spec.experiment.cost(params)
+        return float(flops), float(nbytes)
+
+    a = np.ones((256, 256))
+    times = []
+    with threadpool_limits(spec.threads):
+        for _ in range(20):
+            began = time.perf_counter()
+            a @ a
+            times.append(time.perf_counter() - began)
+    rate = 2 * 256**3 / min(times) / 4  # loops beside the products: a quarter of their speed
+    sample = [cost(spec.params(point)) for point in spec.sweep.representatives(1000)]
+    flops, nbytes = np.mean(sample, axis=0) * spec.sweep.points
+    return Estimate(float(flops) / rate / workers, float(nbytes), memory, free)
