@@ -19,6 +19,7 @@ COMMANDS = {
     "reproduce": "_reproduce",
     "list": "_catalogue",
     "show": "_catalogue",
+    "schema": "_schema",
     "bench": "_bench",
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -102,10 +102,3 @@ class Course:
     def head(self) -> tuple[str, float, float, str]:
         """A row of the progress display: label, claims judged, claims in all, text."""
         return self.name, self.judged, self.total, str(self)
-
-
-def as_verdict(row: dict[str, Any], short: str) -> Verdict:
-    """A verdict read from a ledger: how long it took is not kept."""
-    from simlab.claims._ledger import Verdict
-
-    return Verdict(row, short, None, False)

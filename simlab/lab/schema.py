@@ -201,9 +201,7 @@ def _sweep_words() -> dict[str, Any]:
     }
     makers: list[Schema] = [_maker(word, {**three, "description": text}) for word, text in spaces.items()]
     text = "whole numbers, as Python's range: [stop], [start, stop] or [start, stop, step]"
-    makers.append(
-        _maker("range", {"type": "array", "items": whole, "minItems": 1, "maxItems": 3, "description": text})
-    )
+    makers.append(_maker("range", {"type": "array", "items": whole, "minItems": 1, "maxItems": 3, "description": text}))
     return {
         "axis": {"anyOf": [{"type": "array", "minItems": 1}, *makers]},
         "axes": {
