@@ -71,8 +71,9 @@ def judged(results: Results) -> Judgement:
     )
     if not within:
         measured += "; more functions than C(d,k)/1000"
+    short = f"above the bound: {100 * worst['share']:.1f} % of targets" if within else "too many functions"
     details = [{name: value for name, value in row.items() if name not in ("risks", "ridge")} for row in rows]
-    return Judgement(bool(within and worst["share"] >= LEAST_SHARE), measured, {"points": details})
+    return Judgement(bool(within and worst["share"] >= LEAST_SHARE), measured, {"points": details}, short)
 
 
 def drawn(results: Results, control: Results) -> Figure:

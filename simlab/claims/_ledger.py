@@ -1,7 +1,8 @@
 """The ledger: measure a claim and its control, judge both, draw them, and keep it all.
 
 ``OUT/<quick|full>/<claim>/`` holds measured/ and control/ (run directories, so a stopped ledger goes on where it was),
-figure.png and verdict.json with every number; ``OUT/<quick|full>/ledger.json`` the verdicts of all.
+figure.png and verdict.json with every number; ``OUT/<quick|full>/ledger.json`` the verdicts of all, written anew after
+each claim.
 
 A claim that cannot be run here (its `data_needed` gives a sentence) is judged null: neither true nor false. What an
 earlier run measured of it, with the data, stays in verdict.json and ledger.json; only the rows returned say "not run".
@@ -10,6 +11,7 @@ earlier run measured of it, with the data, stays in verdict.json and ledger.json
 from __future__ import annotations
 
 import json
+import time
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -28,15 +30,41 @@ from simlab.record.atomic import committing
 from simlab.record.reader import Results
 
 Size = Literal["quick", "full"]
+SHORT = 46
+"""Columns of 80 that the mark, the longest name and the seconds of a claim leave to its figure."""
+CONTROL = {True: "accepted", False: "refused", None: None}
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A judge's verdict (None: not run), the measured figure in words, and the numbers behind it."""
+    """A judge's verdict.
+
+    holds: whether the claim is true of the results; None: not run.
+    measured: every figure that the verdict rests on, in words.
+    numbers: the numbers behind it, ready for JSON.
+    short: the figure that decides, in at most `SHORT` columns; left out: as much of `measured` as fits.
+    """
 
     holds: bool | None
     measured: str
     numbers: dict[str, Any]
+    short: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One claim as it was judged now.
+
+    row: what the ledger keeps of it.
+    short: the figure that decides, of the control where that one was wrongly accepted.
+    seconds: how long it took; None: not run.
+    computed: whether something was measured, and not only read from an earlier run.
+    """
+
+    row: dict[str, Any]
+    short: str
+    seconds: float | None
+    computed: bool
 
 
 def spec_of(claim: ModuleType, size: Size, control: bool = False) -> Spec:
@@ -53,21 +81,30 @@ def reproduce(
     overwrite: bool = False,
     progress: Callable[[Snapshot], None] = lambda snapshot: None,
     say: Callable[[str], None] = lambda line: None,
+    begin: Callable[[str], None] = lambda name: None,
+    judged: Callable[[Verdict], None] = lambda verdict: None,
 ) -> list[dict[str, Any]]:
-    """Measure and judge claims; one row each: claim, source, statement, expected, measured, holds, control."""
-    _read_ledger(out / size / "ledger.json")  # a bad one is said before the work, not after it
+    """Measure and judge claims; one row each: claim, source, statement, expected, measured, holds, control.
+
+    `holds` is true, false or None (not run), `control` "refused", "accepted" or None. `begin` gets the name of each
+    claim before it is measured, `judged` its verdict as soon as it is there; `progress` and `say` are those of a run.
+    """
+    ledger = out / size / "ledger.json"
+    read_ledger(ledger)  # a bad one is said before the work, not after it
     rows = []
     for name in names:
         claim = lookup.get("claims", name, "claim")
         home = out / size / name
+        begin(name)
         if why := missing_data(claim):
             kept = "; the verdict measured earlier is kept" if _is_measured(home / "verdict.json") else ""
             nothing = Judgement(None, f"not run: {why}{kept}", {})
-            row = _write_verdict(home, name, claim, {"measured": nothing, "control": nothing})
+            verdict = Verdict(_write_verdict(home, name, claim, nothing, nothing), "", None, False)
         else:
-            row = _measure(home, name, claim, size, workers, overwrite, progress, say)
-        rows.append(row)
-    _write_json(out / size / "ledger.json", _with_earlier(out / size / "ledger.json", rows))
+            verdict = _measure(home, name, claim, size, workers, overwrite, progress, say)
+        rows.append(verdict.row)
+        _write_json(ledger, _with_earlier(ledger, rows))
+        judged(verdict)
     return rows
 
 
@@ -86,39 +123,51 @@ def _measure(
     overwrite: bool,
     progress: Callable[[Snapshot], None],
     say: Callable[[str], None],
-) -> dict[str, Any]:
+) -> Verdict:
     """Run a claim and its control, judge and draw them."""
-    results, judgements = {}, {}
+    results, judgements, computed = {}, {}, False
+    began = time.monotonic()
     for side in ("measured", "control"):
         spec = spec_of(claim, size, control=side == "control")
-        outcome = run_spec(spec, home / side, workers=workers, overwrite=overwrite, progress=progress, say=say)
+        run = RunDirectory(home / side)
+        computed |= overwrite or not run.is_collated(spec)
+
+        def remark(line: str, about: str = f"{run.path}: ") -> None:
+            if not line.startswith(about):  # how many points there are to do: the ledger counts claims
+                say(line)
+
+        outcome = run_spec(spec, run.path, workers=workers, overwrite=overwrite, progress=progress, say=remark)
         results[side] = Results(outcome.results)
         if outcome.failed:
             point, error = next(iter(outcome.failed.items()))
             text = f"{len(outcome.failed)} of {outcome.points} points failed: {spec.sweep.label(point)}: {error}"
-            judgements[side] = Judgement(False, text, {})
+            judgements[side] = Judgement(False, text, {}, text.partition(":")[0])
         else:
             judgements[side] = claim.judge(results[side])
     if all(judgement.numbers for judgement in judgements.values()):
         save(claim.figure(results["measured"], results["control"]), home / "figure.png")
-    return _write_verdict(home, name, claim, judgements)
+    measured, control = judgements["measured"], judgements["control"]
+    row = _write_verdict(home, name, claim, measured, control)
+    wrong = control if measured.holds and control.holds else measured
+    return Verdict(row, wrong.short or wrong.measured, time.monotonic() - began, computed)
 
 
-def _write_verdict(home: Path, name: str, claim: ModuleType, judgements: dict[str, Judgement]) -> dict[str, Any]:
+def _write_verdict(home: Path, name: str, claim: ModuleType, measured: Judgement, control: Judgement) -> dict[str, Any]:
     """The row of a claim, with its numbers in verdict.json; a measured verdict is never replaced by "not run"."""
     row = {
         "claim": name,
         "source": claim.SOURCE,
         "statement": claim.STATEMENT,
         "expected": claim.EXPECTED,
-        "measured": judgements["measured"].measured,
-        "holds": judgements["measured"].holds,
-        "control": judgements["control"].holds,
+        "measured": measured.measured,
+        "holds": measured.holds,
+        "control": CONTROL[control.holds],
     }
     detail = {
-        "numbers": judgements["measured"].numbers,
-        "control_measured": judgements["control"].measured,
-        "control_numbers": judgements["control"].numbers,
+        "short": measured.short,
+        "numbers": measured.numbers,
+        "control_measured": control.measured,
+        "control_numbers": control.numbers,
     }
     if row["holds"] is not None or not _is_measured(home / "verdict.json"):
         with RunDirectory(home).usable():
@@ -135,8 +184,8 @@ def _is_measured(path: Path) -> bool:
 
 
 def passed(row: dict[str, Any]) -> bool:
-    """A claim judged true with its control judged false; one that could not be run does not count against it."""
-    return row["holds"] is None or (row["holds"] is True and row["control"] is False)
+    """A claim judged true with its control refused; one that could not be run does not count against it."""
+    return row["holds"] is None or (row["holds"] is True and row["control"] == "refused")
 
 
 def tally(rows: list[dict[str, Any]]) -> str:
@@ -148,19 +197,26 @@ def tally(rows: list[dict[str, Any]]) -> str:
 
 def _with_earlier(path: Path, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of claims not asked for this time stay in the ledger, and those measured where this time none was."""
-    kept = {row["claim"]: row for row in _read_ledger(path)}
+    kept = {row["claim"]: row for row in read_ledger(path)}
     for row in rows:
         if row["holds"] is not None or kept.get(row["claim"], row).get("holds") is None:
             kept[row["claim"]] = row
     return sorted(kept.values(), key=lambda row: str(row["claim"]))
 
 
-def _read_ledger(path: Path) -> list[dict[str, Any]]:
+def read_ledger(path: Path) -> list[dict[str, Any]]:
+    """The rows of a ledger.json; none where there is no file."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-        return [dict(row) for row in rows if row["claim"]]
+        return [as_written_now(row) for row in rows if row["claim"]]
     except (ValueError, TypeError, KeyError):
         raise BadInput(f"{path}: not a ledger of simlab; move it away to go on") from None
+
+
+def as_written_now(row: dict[str, Any]) -> dict[str, Any]:
+    """A row or a verdict as it is written today: `control` used to be true or false, whether the control held."""
+    control = row.get("control")
+    return row | {"control": CONTROL[control] if isinstance(control, bool) else control}
 
 
 def _write_json(path: Path, value: Any) -> None:

@@ -34,7 +34,8 @@ def judge(results: Results, above: int = 0) -> Judgement:
         f"of degrees that must be learned at most {most:.3f} of the power is left, of the others at least {least:.3f}, "
         f"over {len(rows)} degrees and sizes"
     )
-    return Judgement(holds, measured, {"shares": rows})
+    short = f"power left {most:.3f} (learned), {least:.3f} (others)"
+    return Judgement(holds, measured, {"shares": rows}, short)
 
 
 def figure(results: Results, control: Results, what: str, title: str, control_title: str) -> Figure:

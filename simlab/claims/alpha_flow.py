@@ -24,6 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from simlab.claims._briefly import brief
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import Power, fit_power, legend_below, power_line, reference_line
 from simlab.figures._style import colours, panels, tick_at
@@ -109,7 +110,8 @@ def judge(results: Results) -> Judgement:
         "distances": {start: _distances(results, start).mean(axis=1).tolist() for start in RATES},
         "growth": grown,
     }
-    return Judgement(bool(all(good) and grown >= GROWN), measured, numbers)
+    short = f"exponents {brief(powers['limit'])}, {brief(powers['matched'])}; alpha x {grown:.2f}"
+    return Judgement(bool(all(good) and grown >= GROWN), measured, numbers, short)
 
 
 def _lines(axis: Axes, results: Results, title: str) -> None:

@@ -96,9 +96,8 @@ def variance(dim: int, table: dict[str, Any]) -> float:
 def judge(results: Results) -> Judgement:
     bound, error, spread = (_ordered(results, name) for name in ("certificate", "test_error", "test_error_se"))
     if not (np.all(np.isfinite(error)) and np.all(bound > 0)):
-        return Judgement(
-            False, "a net diverged, or a certificate is 0: nothing is shown", {"certificates": bound.tolist()}
-        )
+        said = "a net diverged, or a certificate is 0"
+        return Judgement(False, f"{said}: nothing is shown", {"certificates": bound.tolist()}, said)
     above = error + ERRORS * spread - bound[..., None]
     dims, tables = results["data.dim"].tolist(), [json.loads(text) for text in results["target"].tolist()]
     constant = np.array([[variance(dim, table) for table in tables] for dim in dims])
@@ -109,7 +108,8 @@ def judge(results: Results) -> Judgement:
         f"the best nets leave {100 * left.min():.0f} to {100 * left.max():.0f} % of the variance"
     )
     numbers = {"lowest_ratio": lowest, "least_margin": float(above.min()), "left_of_variance": left.tolist()}
-    return Judgement(bool(np.all(above >= 0) and np.all(left < LEARNED)), measured, numbers)
+    short = f"error {lowest:.2f} x the certificate or more"
+    return Judgement(bool(np.all(above >= 0) and np.all(left < LEARNED)), measured, numbers, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

@@ -98,7 +98,8 @@ def judge(results: Results) -> Judgement:
         "log10_widths": widths.tolist(),
         "log10_widths_lipschitz": lipschitz.tolist(),
     }
-    return Judgement(bool(exponential and beyond >= BEYOND and spread <= RANGE and some), measured, numbers)
+    short = f"least width x {10**slope:.2f} per dimension"
+    return Judgement(bool(exponential and beyond >= BEYOND and spread <= RANGE and some), measured, numbers, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

@@ -88,7 +88,8 @@ def judge(results: Results) -> Judgement:
         f"errors at most {100 * off:.1f} % off Laplace's, slopes at most {apart:.3f} off {rows[0]['laplace_slope']:.3f}"
         f" over {len(rows)} depths and {n.size} sizes"
     )
-    return Judgement(bool(off <= ERROR_TOLERANCE and apart <= SLOPE_TOLERANCE), measured, {"depths": rows})
+    short = f"errors {100 * off:.1f} % off Laplace's, slopes {apart:.3f}"
+    return Judgement(bool(off <= ERROR_TOLERANCE and apart <= SLOPE_TOLERANCE), measured, {"depths": rows}, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

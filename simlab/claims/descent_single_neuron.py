@@ -109,7 +109,8 @@ def judge(results: Results) -> Judgement:
         f"error of descent at most {descent:.2g} of the variance, cosine at least {alignment:.3f}, error of the "
         f"kernel at least {kernel:.2f}, over dimensions {', '.join(str(row['dim']) for row in rows)}"
     )
-    return Judgement(bool(holds), measured, {"dimensions": rows})
+    short = f"descent leaves {descent:.2g}, the kernel {kernel:.2f}"
+    return Judgement(bool(holds), measured, {"dimensions": rows}, short)
 
 
 def _course(axis: Axes, results: Results, title: str) -> None:

@@ -85,7 +85,8 @@ def judge(results: Results) -> Judgement:
         f"{', '.join(map(str, np.unique(results['data.dim'])))}, {growth.shape[0]} widths"
     )
     numbers = {"largest": largest, "end": end, "largest_rate": speed, "loss": learned}
-    return Judgement(bool(largest <= GROWN and learned <= LEARNED), measured, numbers)
+    short = f"D at most {largest:.3g} of its start, loss {learned:.2g}"
+    return Judgement(bool(largest <= GROWN and learned <= LEARNED), measured, numbers, short)
 
 
 def _courses(axis: Axes, results: Results, title: str) -> None:

@@ -71,7 +71,8 @@ def judge(results: Results) -> Judgement:
         f"solution, closed form and integration {max(apart):.1e} apart, over {len(losses)} flows"
     )
     numbers = {"loss_over_first": losses, "distance_over_first": distances, "methods_apart": apart}
-    return Judgement(bool(holds), measured, numbers)
+    short = f"{max(distances):.1e} from the solution, loss {max(losses):.1e}"
+    return Judgement(bool(holds), measured, numbers, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

@@ -80,7 +80,8 @@ def judge(results: Results) -> Judgement:
         "target_outside": float(target.min()),
         "error_by_bound": float(np.min(error / bound)),
     }
-    return Judgement(bool(holds), measured, numbers)
+    short = f"outside the tubes: net {net.max():.2g}, target {target.min():.3f}"
+    return Judgement(bool(holds), measured, numbers, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

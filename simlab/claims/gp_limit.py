@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from simlab.claims._briefly import brief
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import fit_power, power_line, reference_line
 from simlab.figures._style import panels, setting, tick_at
@@ -93,7 +94,8 @@ def judge(results: Results) -> Judgement:
         "conjugate": conjugate.exponent if conjugate else None,
         "kurtosis": rate if np.isfinite(rate) else None,
     }
-    return Judgement(bool(holds), measured, {"exponents": exponents, **numbers})
+    short = f"exponents {brief(conjugate)} (kernel), {rate:.2f} (kurtosis)"
+    return Judgement(bool(holds), measured, {"exponents": exponents, **numbers}, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

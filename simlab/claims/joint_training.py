@@ -32,7 +32,8 @@ def judge(results: Results) -> Judgement:
         f"error {row.error:.3f} (seeds {row.errors.min():.3f} to {row.errors.max():.3f}) at step {row.step:g}, "
         f"{row.error / level:.2f} of the line {level:.3f}; {row.composed.mean():.2f} of αG(F) learned"
     )
-    return Judgement(bool(row.error <= _rivals.LEARNED * level), measured, {"line": level, **row.numbers()})
+    short = f"error {row.error / level:.2f} of the line"
+    return Judgement(bool(row.error <= _rivals.LEARNED * level), measured, {"line": level, **row.numbers()}, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

@@ -93,7 +93,8 @@ def judge(results: Results) -> Judgement:
         + (f"{beside:.2f} of the power above degree l, " if beside < 1e6 else "with no power above degree l, ")
         + f"at most {100 * off:.0f} % off theory, over {len(rows)} kernels and dimensions"
     )
-    return Judgement(bool(least >= LEAST and beside >= FLOOR and agrees), measured, {"points": rows})
+    short = f"error {least:.3f} of the variance or more"
+    return Judgement(bool(least >= LEAST and beside >= FLOOR and agrees), measured, {"points": rows}, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

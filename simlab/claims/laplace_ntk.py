@@ -59,7 +59,8 @@ def judge(results: Results) -> Judgement:
         rows.append({"at": label(at), "log10_spread": float(np.ptp(log_ratio)), "slope": _slope(log_ratio)})
     spread, slope = max(row["log10_spread"] for row in rows), max(abs(row["slope"]) for row in rows)
     measured = f"ratio spread by 10^{spread:.2f} at most, slope in log k at most {slope:.1e}, over {len(rows)} kernels"
-    return Judgement(bool(spread <= np.log10(SPREAD) and slope <= SLOPE), measured, {"kernels": rows})
+    short = f"ratio within 10^{spread:.2f}, its slope {slope:.1e}"
+    return Judgement(bool(spread <= np.log10(SPREAD) and slope <= SLOPE), measured, {"kernels": rows}, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

@@ -126,7 +126,10 @@ def judge(results: Results) -> Judgement:
             f"{z:+.1f} at {tau:g} ({mean[np.isclose(taus, tau)][0]:.2e})" for tau, z in off.items()
         )
     numbers = {"tau": taus.tolist(), "mean": mean.tolist(), "standard_error": error.tolist(), "fall": fall}
-    return Judgement(bool(holds), measured, {**numbers, "published_off": {f"{tau:g}": z for tau, z in off.items()}})
+    short = f"test loss x {factor:.1f} from tau {taus[0]:.3g} to {taus[-1]:.3g}"
+    return Judgement(
+        bool(holds), measured, {**numbers, "published_off": {f"{tau:g}": z for tau, z in off.items()}}, short
+    )
 
 
 def figure(results: Results, control: Results) -> Figure:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from simlab.claims._briefly import brief
 from simlab.claims._ledger import Judgement
 from simlab.claims._rates import sup_rate
 from simlab.figures._powers import legend_below, power_line, reduced, reference_line
@@ -69,7 +70,7 @@ CONTROL = ("network.doubled=false",)
 
 
 def judge(results: Results) -> Judgement:
-    words, numbers, good = [], {}, []
+    words, briefly, numbers, good = [], [], {}, []
     for activation in results["network.activation"].tolist():
         at = {"network.activation": activation}
         movement = sup_rate(results, "flow.alpha", "weight_movement", at)
@@ -77,13 +78,16 @@ def judge(results: Results) -> Judgement:
         good.append(movement is not None and movement.within(MOVEMENT, MOVEMENT_TOLERANCE))
         if activation == SMOOTH:
             good.append(distance is not None and distance.within(DISTANCE, DISTANCE_TOLERANCE))
+        judged = [movement, distance] if activation == SMOOTH else [movement]
+        briefly.append(f"{', '.join(map(brief, judged))} ({activation})")
         words.append(f"{activation}: movement {movement}, from the linearised one {distance}")
         numbers[activation] = {
             name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
             for name, power in (("movement", movement), ("distance", distance))
         }
     holds = SMOOTH in results["network.activation"] and all(good)
-    return Judgement(bool(holds), "exponents in alpha: " + "; ".join(words), {"exponents": numbers})
+    short = f"exponents {', '.join(briefly)}"
+    return Judgement(bool(holds), "exponents in alpha: " + "; ".join(words), {"exponents": numbers}, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

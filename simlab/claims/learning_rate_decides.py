@@ -67,7 +67,8 @@ def judge(results: Results) -> Judgement:
         "line": level, "steps": steps.tolist(), "errors": error.tolist(), "best": float(steps[best]),
         "composed": found["composed"].mean(axis=1).tolist(), "diverged": found["diverged"].tolist(),
     }  # fmt: skip
-    return Judgement(bool(holds), measured, numbers)
+    short = f"error/line {smallest / level:.2f} at step {steps[0]:g}, {error[best] / level:.2f} at {steps[best]:g}"
+    return Judgement(bool(holds), measured, numbers, short)
 
 
 def _draw(axes: tuple[Axes, Axes], results: Results, colour: str, label: str) -> None:

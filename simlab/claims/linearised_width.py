@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from simlab.claims._briefly import brief
 from simlab.claims._ledger import Judgement
 from simlab.claims._rates import sup_rate
 from simlab.figures._powers import legend_below, power_line, reduced, reference_line
@@ -65,7 +66,7 @@ CONTROL = ('network.scaling="mean_field"', "sweep.seeds=4")
 
 
 def judge(results: Results) -> Judgement:
-    words, numbers, good = [], {}, []
+    words, briefly, numbers, good = [], [], {}, []
     for activation in results["network.activation"].tolist():
         at = {"network.activation": activation}
         predictions = sup_rate(results, "network.width", "linear_test_distance", at)
@@ -77,13 +78,16 @@ def judge(results: Results) -> Judgement:
         )
         if activation == SMOOTH:
             good.append(weights is not None and abs(weights.exponent - WEIGHTS) <= WEIGHTS_TOLERANCE)
+        judged = [predictions, weights] if activation == SMOOTH else [predictions]
+        briefly.append(f"{', '.join(map(brief, judged))} ({activation})")
         words.append(f"{activation}: predictions {predictions}, weights {weights}")
         numbers[activation] = {
             name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
             for name, power in (("predictions", predictions), ("weights", weights))
         }
     holds = SMOOTH in results["network.activation"] and all(good)
-    return Judgement(bool(holds), "exponents in m: " + "; ".join(words), {"exponents": numbers})
+    short = f"exponents {', '.join(briefly)}"
+    return Judgement(bool(holds), "exponents in m: " + "; ".join(words), {"exponents": numbers}, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

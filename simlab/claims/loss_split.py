@@ -88,7 +88,8 @@ def judge(results: Results) -> Judgement:
         f"its start or less"
     )
     numbers = {"largest": largest, "root_mean_square": typical, "relative": apart, "loss": fallen}
-    return Judgement(bool(holds), measured, numbers)
+    short = f"cross term at most {largest:.2g} standard errors"
+    return Judgement(bool(holds), measured, numbers, short)
 
 
 _PARTS = {"split_radial": "½E(f* − f̃)²", "split_spread": "½E(f̃ − f)²"}

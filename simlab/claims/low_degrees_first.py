@@ -16,6 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from simlab.claims._briefly import between
 from simlab.claims._ledger import Judgement
 from simlab.figures._style import panels
 from simlab.figures.degree_decay import decay, predicted, present
@@ -102,7 +103,9 @@ def judge(results: Results) -> Judgement:
         "ratio": {str(k): ratios[k].tolist() for k in degrees},
         "half_life": {str(k): value if np.isfinite(value) else None for k, value in zip(degrees, half, strict=True)},
     }
-    return Judgement(bool(holds), f"measured/predicted rate: {text}; power halved after {steps} steps", numbers)
+    measured = f"measured/predicted rate: {text}; power halved after {steps} steps"
+    short = f"rates {between(means.values())} of predicted, {'in' if ordered else 'out of'} order"
+    return Judgement(bool(holds), measured, numbers, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from simlab.claims._briefly import brief_range
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import Power, fit_power, legend_below, power_line, reference_line
 from simlab.figures._style import colours, panels, tick_at
@@ -100,7 +101,8 @@ def judge(results: Results) -> Judgement:
         "risk_ratio": fall,
         "relative_movement": moved,
     }
-    return Judgement(bool(rates and fall <= FALLEN and moved >= MOVED), measured, numbers)
+    short = f"exponents {brief_range(powers)}; risk fell to {fall:.3f}"
+    return Judgement(bool(rates and fall <= FALLEN and moved >= MOVED), measured, numbers, short)
 
 
 def _steps(results: Results) -> NDArray[np.int64]:

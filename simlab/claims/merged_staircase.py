@@ -101,7 +101,8 @@ def judge(results: Results) -> Judgement:
         "sgd": sgd.tolist(),
         "distance": apart.tolist(),
     }
-    return Judgement(good, measured, numbers)
+    short = f"of the first loss: exact {exact.max() / nothing:.2g}, SGD {sgd.max() / nothing:.2g}"
+    return Judgement(good, measured, numbers, short)
 
 
 def _coefficients(axis: Axes, results: Results, title: str) -> None:

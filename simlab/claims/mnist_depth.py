@@ -85,7 +85,10 @@ def judge(results: Results) -> Judgement:
         for kind, spread in spreads.items()
     ]
     measured = f"test accuracy over depths {', '.join(map(str, depths))}: {'; '.join(parts)}"
-    return Judgement(bool(max(spreads.values()) <= POINTS), measured, {"depth": depths, "test_accuracy": accuracy})
+    short = f"{max(spreads.values()):.2f} points apart over the depths"
+    return Judgement(
+        bool(max(spreads.values()) <= POINTS), measured, {"depth": depths, "test_accuracy": accuracy}, short
+    )
 
 
 def figure(results: Results, control: Results) -> Figure:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from simlab.claims._briefly import between
 from simlab.claims._ledger import Judgement
 from simlab.figures._style import panels
 from simlab.record.reader import Results
@@ -82,7 +83,8 @@ def judge(results: Results) -> Judgement:
         "fitted": fitted.tolist(),
         "test_error": np.asarray(results["test_error"])[..., -1].tolist(),
     }
-    return Judgement(bool(holds), measured, numbers)
+    short = f"{between(farther)} times as far as another fit"
+    return Judgement(bool(holds), measured, numbers, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

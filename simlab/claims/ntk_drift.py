@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from simlab.claims._briefly import brief
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import Power, fit_power, legend_below, power_line, reference_line
 from simlab.figures._style import colours, panels, tick_at
@@ -84,7 +85,8 @@ def judge(results: Results) -> Judgement:
         for name, power in powers.items()
     }
     drift = {name: np.nan_to_num(_ends(results, name).mean(axis=-1)).tolist() for name in powers}
-    return Judgement(bool(holds), "; ".join(parts + missing), {"exponents": numbers, "drift": drift})
+    short = "exponents " + ", ".join(f"{brief(power)} ({name})" for name, power in powers.items())
+    return Judgement(bool(holds), "; ".join(parts + missing), {"exponents": numbers, "drift": drift}, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from simlab.claims._briefly import brief_range
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import Power, fit_power, legend_below, power_line, reference_line
 from simlab.figures._style import colours, panels, tick_at
@@ -69,7 +70,8 @@ def judge(results: Results) -> Judgement:
         name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
         for name, power in powers.items()
     }
-    return Judgement(bool(holds), measured, {"exponents": numbers})
+    short = f"exponents {brief_range(powers.values())}, {len(powers)} fits"
+    return Judgement(bool(holds), measured, {"exponents": numbers}, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

@@ -57,7 +57,8 @@ def judge(results: Results) -> Judgement:
         f"error over line: {found[0]['error'] / level:.2f} at width {found[0]['width']}, at most {worst / level:.2f} "
         f"with {wide[0]['over']:.1f} to {wide[-1]['over']:.1f} weights for each number to fit"
     )
-    return Judgement(bool(holds), measured, {"line": level, "widths": found})
+    short = f"error/line {found[0]['error'] / level:.2f} narrow, {worst / level:.2f} at most wide"
+    return Judgement(bool(holds), measured, {"line": level, "widths": found}, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

@@ -148,7 +148,8 @@ def judge(results: Results) -> Judgement:
         f"{factor:.2g} times its loss or more; it is below what any two-layer net must pay at "
         f"d = {', '.join(map(str, below)) or 'none'}"
     )
-    return Judgement(bool(gap is not None and gap <= NEAR and factor >= FACTOR), measured, {"dimensions": rows})
+    short = f"two-layer loss {factor:.2g} x the three-layer one"
+    return Judgement(bool(gap is not None and gap <= NEAR and factor >= FACTOR), measured, {"dimensions": rows}, short)
 
 
 def _name(text: str) -> str:

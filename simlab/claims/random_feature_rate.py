@@ -12,6 +12,7 @@ import json
 import numpy as np
 from matplotlib.figure import Figure
 
+from simlab.claims._briefly import brief_range
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import Power, fit_power, legend_below, power_line, reference_line
 from simlab.figures._style import colours, panels
@@ -88,7 +89,8 @@ def judge(results: Results) -> Judgement:
         name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
         for name, power in rows
     }
-    return Judgement(holds, measured, {"exponents": numbers})
+    short = f"exponents {brief_range(power for _, power in rows)}, {len(rows)} fits"
+    return Judgement(holds, measured, {"exponents": numbers}, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

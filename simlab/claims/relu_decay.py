@@ -67,7 +67,8 @@ def judge(results: Results) -> Judgement:
         if fitted
         else f"no power law in {np.count_nonzero(~np.isfinite(off))} of {len(off)} kernels"
     )
-    return Judgement(bool(holds), measured, {"kernels": rows})
+    short = f"exponents {max(off):.1e} off, constants {max(constants):.1e}" if fitted else measured
+    return Judgement(bool(holds), measured, {"kernels": rows}, short)
 
 
 def _plain(value: float) -> float | None:

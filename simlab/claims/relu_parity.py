@@ -81,7 +81,8 @@ def judge(results: Results) -> Judgement:
         f"{sum(row['odd_above_1'] for row in shallow)} should be; deeper: odd over even at most {worst:.1e} off; "
         f"{sum(right)} of {len(right)} kernels as claimed"
     )
-    return Judgement(all(right), measured, {"kernels": rows})
+    short = f"{sum(right)} of {len(right)} kernels as claimed"
+    return Judgement(all(right), measured, {"kernels": rows}, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

@@ -63,7 +63,8 @@ def judge(results: Results) -> Judgement:
         f"{level:.3f}; best rival {nearest.error:.3f} ({nearest.name}), best kernel {kernels:.3f}"
     )
     numbers = {"line": level, "net": [row.numbers() for row in net], "rivals": [row.numbers() for row in rivals]}
-    return Judgement(bool(holds), measured, numbers)
+    short = f"error {worst:.3f}, line {level:.3f}, best rival {nearest.error:.3f}"
+    return Judgement(bool(holds), measured, numbers, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

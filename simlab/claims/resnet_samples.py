@@ -142,7 +142,9 @@ def judge(results: Results) -> Judgement:
     numbers |= {name: [n if np.isfinite(n) else None for n in found.tolist()] for name, found in needed.items()}
     net, kernel = fits["descent"], fits["kernel"]
     if net is None or kernel is None:
-        return Judgement(False, f"an error of α² is not reached at every d: {numbers}", numbers)
+        return Judgement(
+            False, f"an error of α² is not reached at every d: {numbers}", numbers, "alpha^2 is not reached at every d"
+        )
     numbers |= {"exponents": {"descent": net.exponent, "kernel": kernel.exponent}}
     holds = (
         kernel.exponent - net.exponent >= APART
@@ -155,7 +157,8 @@ def judge(results: Results) -> Judgement:
         f"d^{kernel.exponent:.2f} for the best kernel ({needed['kernel'][0]:.0f} to {needed['kernel'][-1]:.0f}), d = "
         f"{dims[0]} to {dims[-1]}"
     )
-    return Judgement(bool(holds), measured, numbers)
+    short = f"N ~ d^{net.exponent:.2f} (ResNet), d^{kernel.exponent:.2f} (best kernel)"
+    return Judgement(bool(holds), measured, numbers, short)
 
 
 def _errors(axis: Axes, results: Results, title: str) -> None:

@@ -109,7 +109,10 @@ def judge(results: Results) -> Judgement:
         f"αG(F) half learned {words} ({np.mean([row['learned'] for row in rows]):.2f} of it at the end); the error "
         f"beside it then falls to {cleaner:.2f}"
     )
-    return Judgement(bool(holds), measured, {"seeds": rows, "later": later if reached else None, "cleaner": cleaner})
+    short = f"half learned {later:.1f} times as late as F" if reached else "not half learned in every seed"
+    return Judgement(
+        bool(holds), measured, {"seeds": rows, "later": later if reached else None, "cleaner": cleaner}, short
+    )
 
 
 def _course(axes: tuple[Axes, Axes], results: Results, title: str) -> None:

@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from simlab.claims._briefly import brief
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import Power, fit_power, legend_below, power_line, reference_line
 from simlab.figures._style import colours, panels, tick_at
@@ -114,7 +115,8 @@ def judge(results: Results) -> Judgement:
         "distances": means.tolist(),
         "left": left,
     }
-    return Judgement(bool(near and falls and left <= LEARNED), measured, numbers)
+    short = f"exponent {brief(power)}, {left:.2g} of the loss left"
+    return Judgement(bool(near and falls and left <= LEARNED), measured, numbers, short)
 
 
 def _fit(axis: Axes, results: Results, title: str) -> None:

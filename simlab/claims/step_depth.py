@@ -59,7 +59,8 @@ def judge(results: Results) -> Judgement:
         f"exponents at most {max(off):.3f} off, intervals of different depths {'apart' if apart else 'overlap'}, "
         f"constants at most {max(constants):.1e} off, over {len(off)} kernels"
     )
-    return Judgement(bool(holds), measured, {"kernels": rows})
+    short = f"exponents {max(off):.3f} off, intervals {'apart' if apart else 'overlap'}"
+    return Judgement(bool(holds), measured, {"kernels": rows}, short)
 
 
 def figure(results: Results, control: Results) -> Figure:

@@ -18,8 +18,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from simlab.claims._briefly import between, brief_range
 from simlab.claims._ledger import Judgement
-from simlab.figures._powers import fit_power, legend_below, power_line
+from simlab.figures._powers import Power, fit_power, legend_below, power_line
 from simlab.figures._style import panels, setting, tick_at
 from simlab.record.reader import Results
 from simlab.sphere.mean_relu import c_gamma
@@ -87,6 +88,8 @@ def _predicted(norms: str, dim: int, widths: NDArray[np.int64]) -> Floats:
 def judge(results: Results) -> Judgement:
     widths, dim = results["network.width"], setting(results, "data", "dim")
     words, numbers, good = [], {}, []
+    fits: list[Power | None] = []
+    found: list[float] = []
     for norms in results["network.norms"].tolist():
         off = _off(results, norms)
         powers = [fit_power(widths, some) for some in off]
@@ -96,6 +99,8 @@ def judge(results: Results) -> Judgement:
         grown = float(alpha[-1] / alpha[0])
         good.append(all(p is not None and abs(p.exponent - RATE) <= TOLERANCE for p in powers))
         good.append(abs(size - 1.0) <= SIZE_TOLERANCE and grown >= GROWN)
+        fits += powers
+        found.append(size)
         words.append(
             f"{norms} norms: exponents {powers[0]} at the start, {powers[1]} at the end, size {size:.3f} of the "
             f"predicted, alpha grew {grown:.2f}-fold"
@@ -106,7 +111,8 @@ def judge(results: Results) -> Judgement:
             "sizes": sizes.tolist(),
             "growth": grown,
         }
-    return Judgement(bool(all(good)), "; ".join(words), numbers)
+    short = f"exponents {brief_range(fits)}, size {between(found)}"
+    return Judgement(bool(all(good)), "; ".join(words), numbers, short)
 
 
 def _lines(axis: Axes, results: Results, title: str) -> None:

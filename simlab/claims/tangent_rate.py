@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from simlab.claims._briefly import between
 from simlab.claims._ledger import Judgement
 from simlab.figures._style import colours, panels
 from simlab.record.reader import Results
@@ -104,7 +105,8 @@ def judge(results: Results) -> Judgement:
         "rate_ratio": [[None if np.isnan(r) else r for r in row] for row in ratios.tolist()],
         "largest_loss_over_first": rises.tolist(),
     }
-    return Judgement(holds, measured, numbers)
+    short = f"rate {between(ratios[widest])} of predicted"
+    return Judgement(holds, measured, numbers, short if np.all(np.isfinite(off)) else measured.partition(";")[0])
 
 
 def figure(results: Results, control: Results) -> Figure:

@@ -22,6 +22,7 @@ COMMANDS = {
     "list": "_catalogue",
     "show": "_catalogue",
     "guide": "_guide",
+    "schema": "_schema",
     "bench": "_bench",
 }
 COMMAND = "simlab.command"

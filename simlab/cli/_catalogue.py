@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from simlab.cli import _options
+from simlab.cli import _options, _text
 from simlab.cli._new import print_runs, show_run
 
 
@@ -58,24 +58,27 @@ def list_(room: str | None, as_json: bool) -> None:
     for name, kinds in lines.items():
         click.echo(name)
         for kind, line in kinds.items():
-            click.echo(f"  {kind:<20} {line}")
+            click.echo(_text.wrap(line, 24, f"  {kind:<21} "))
 
 
 @click.command()
 @click.argument("what")
+@click.option("--whole", is_flag=True, help="Of a run: the whole spec, every value of every axis, every failure.")
 @_options.as_json
-def show(what: str, as_json: bool) -> None:
-    """Show WHAT: a kind (its fields, their types and defaults), a claim, a bundled spec, a run directory or results.h5.
+def show(what: str, whole: bool, as_json: bool) -> None:
+    """Show WHAT: a kind (its fields in the words of TOML), a claim, the sweep language, a bundled spec, a run directory
+    or results.h5.
 
     \b
     Example:
       simlab show two_layer
       simlab show networks/two_layer
+      simlab show sweep
       simlab show quickstart
       simlab show out/quickstart
     """
     from simlab.core import lookup
-    from simlab.core.errors import BadInput, nearest, one_of
+    from simlab.core.errors import BadInput, nearest
     from simlab.lab import bundled
 
     name = what.removeprefix("runs/")
@@ -83,17 +86,22 @@ def show(what: str, as_json: bool) -> None:
         show_run(name, as_json)
         return
 
-    found = [(room, kind) for room, kinds in _kinds().items() for kind in kinds if what in (kind, f"{room}/{kind}")]
-    if len(found) > 1:
-        raise BadInput(f"{what!r}: there are several ({one_of(f'{room}/{kind}' for room, kind in found)})")
-    if found:
-        module = lookup.get(*found[0])
-        if found[0][0] == "claims":
-            _show_claim(module, as_json)
+    if what == "sweep":
+        from simlab.cli._show_sweep import show_sweep
+
+        show_sweep(as_json)
+    elif any(what in (kind, f"{room}/{kind}") for room, kinds in _kinds().items() for kind in kinds):
+        room, kind = find_kind(what, "show")
+        if room == "claims":
+            _show_claim(lookup.get(room, kind), as_json)
         else:
-            _show_kind(module, lookup.examples(*found[0])[0], as_json)
+            from simlab.cli._show_kind import show_kind
+
+            show_kind(room, kind, as_json)
     elif Path(what).exists():
-        _show_results(Path(what), as_json)
+        from simlab.cli._show_run import show_path
+
+        show_path(Path(what), as_json, whole)
     else:
         known = [*bundled.names(), *(kind for kinds in _kinds().values() for kind in kinds)]
         if what in _kinds():
@@ -105,61 +113,19 @@ def _is_kind(name: str) -> bool:
     return any(name in kinds for kinds in _kinds().values())
 
 
-def _show_kind(module: Any, example: dict[str, Any], as_json: bool) -> None:
-    import tomli_w
+def find_kind(what: str, command: str, without: tuple[str, ...] = ()) -> tuple[str, str]:
+    """(room, kind) of a name or of room/kind; where several rooms have it, an error with the commands to type."""
+    from simlab.core.errors import BadInput, nearest
 
-    from simlab.core.params import rooms_of
-
-    rooms = rooms_of(module.Params)
-    fields = []
-    for name, field in module.Params.model_fields.items():
-        kind = f"a kind of {rooms[name]}" if name in rooms else _type_name(field.annotation)
-        limits = [text for mark in field.metadata if name not in rooms and (text := _limit(mark))]
-        default = "required" if field.is_required() else _default(field.get_default(call_default_factory=True))
-        text = field.description or ""
-        fields.append({"field": name, "type": kind, "allowed": limits, "default": default, "description": text})
-    if as_json:
-        _options.print_json({"description": inspect.getdoc(module), "fields": fields, "example": example})
-        return
-    click.echo(inspect.getdoc(module))
-    for entry in fields:
-        allowed = f" [{', '.join(entry['allowed'])}]" if entry["allowed"] else ""
-        click.echo(f"  {entry['field']}: {entry['type']}{allowed}, {entry['default']}  {entry['description']}")
-    kind = module.__name__.rpartition(".")[2]
-    click.echo(
-        "\nExample:\n" + tomli_w.dumps(example if "experiment" in example else {"kind": kind, **example}).rstrip()
-    )
-
-
-def _limit(mark: Any) -> str:
-    """``≥ 1`` for a bound, nothing for what is no bound."""
-    signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "min_length": "length ≥", "max_length": "length ≤"}
-    return next((f"{sign} {getattr(mark, name)}" for name, sign in signs.items() if hasattr(mark, name)), "")
-
-
-def _type_name(annotation: Any) -> str:
-    """``float``, ``list of float [≥ 0]``"""
-    from typing import Annotated, get_args, get_origin
-
-    if get_origin(annotation) is tuple:
-        inside = get_args(annotation)[0]
-        limits = []
-        if get_origin(inside) is Annotated:
-            inside, *marks = get_args(inside)
-            each = [one for mark in marks for one in getattr(mark, "metadata", [mark])]
-            limits = [text for mark in each if (text := _limit(mark))]
-        return f"list of {_type_name(inside)}" + (f" [{', '.join(limits)}]" if limits else "")
-    return annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")
-
-
-def _default(value: Any) -> str:
-    from simlab.core.params import Params, kind_of
-
-    if isinstance(value, Params):
-        return f"default {kind_of(value)!r}"
-    if isinstance(value, tuple) and value and all(isinstance(item, Params) for item in value):
-        return f"default {[kind_of(item) for item in value]}"
-    return f"default {value!r}"
+    rooms = {room: kinds for room, kinds in _kinds().items() if room not in without}
+    found = [(room, kind) for room, kinds in rooms.items() for kind in kinds if what in (kind, f"{room}/{kind}")]
+    if len(found) > 1:
+        ways = " or ".join(f"`simlab {command} {room}/{kind}`" for room, kind in found)
+        raise BadInput(f"{what!r}: there are several; type {ways}")
+    if not found:
+        known = [kind for kinds in rooms.values() for kind in kinds]
+        raise BadInput(f"{what!r}: no such kind{nearest(what, known, 0.7)}")
+    return found[0]
 
 
 def _show_claim(module: Any, as_json: bool) -> None:
@@ -170,39 +136,13 @@ def _show_claim(module: Any, as_json: bool) -> None:
         cited = [source._asdict() for source in bibliography.cited(module.SOURCE)]
         _options.print_json({**{key.lower(): getattr(module, key) for key in keys}, "sources": cited})
         return
-    click.echo(inspect.getdoc(module))
+    click.echo(_text.document(inspect.getdoc(module) or ""))
     for key in keys:
         value = getattr(module, key)
-        click.echo(f"\n{key.lower()}: {', '.join(value) if isinstance(value, tuple) else value}")
+        text = f"{key.lower()}: {', '.join(value) if isinstance(value, tuple) else value}"
+        click.echo("\n" + (_text.toml(text) if key in ("QUICK", "FULL") else _text.wrap(text, 2, "")))
         if key == "SOURCE":
             click.echo(bibliography.describe(value, see=module.__doc__))
-
-
-def _show_results(path: Path, as_json: bool) -> None:
-    from simlab.record.reader import Results
-
-    results = Results(path)
-    if not as_json:
-        click.echo(repr(results))
-        return
-    _options.print_json(
-        {
-            "path": str(results.path),
-            "attributes": {key: _plain(value) for key, value in results.attrs.items()},
-            "datasets": {
-                name: {
-                    "dims": dims,
-                    "shape": results[name].shape,
-                    **{key: _plain(value) for key, value in results.describe(name).items()},
-                }
-                for name, dims in results.dims.items()
-            },
-        }
-    )
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else value
 
 
 COMMANDS = {"list": list_, "show": show}

@@ -8,8 +8,11 @@ from __future__ import annotations
 import importlib
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+
+import click
 
 if TYPE_CHECKING:
     from simlab.lab.pace import Snapshot
@@ -69,6 +72,8 @@ class Display:
         self.bar: Any = None
         self.cell: Cell | None = None
         self.tasks: list[Any] = []
+        self.head: Callable[[], tuple[str, float, float, str]] | None = None
+        """What is above the points of one run: a row of label, done, total and text."""
         self.last = time.monotonic()
 
     def __enter__(self) -> Display:
@@ -77,13 +82,17 @@ class Display:
         elif not self.quiet and sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn
+            from rich.table import Column
+
+            from simlab.cli import _text
 
             self.bar = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(bar_width=30),
-                TextColumn("{task.fields[text]}", markup=False),
+                TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+                BarColumn(bar_width=30 if _text.width() > 100 else 10),
+                TextColumn("{task.fields[text]}", markup=False, table_column=Column(no_wrap=True)),
                 console=Console(stderr=True),
                 transient=True,
+                redirect_stdout=False,  # what goes there is data: see `print`
             )
             self.bar.start()
         return self
@@ -100,6 +109,15 @@ class Display:
         elif not self.quiet:
             print(line, file=sys.stderr, flush=True)
 
+    def print(self, line: str) -> None:
+        """A line of data to standard output, at once; the bar makes room for it."""
+        if self.bar is not None:
+            self.bar.stop()
+        click.echo(line)
+        sys.stdout.flush()
+        if self.bar is not None:
+            self.bar.start()
+
     def __call__(self, shot: Snapshot) -> None:
         if self.bar is not None:
             self._draw(shot)
@@ -107,7 +125,8 @@ class Display:
             self.cell.show([_points(shot), *(f"{r.label}: {_steps(r)}" for r in shot.running)])
         elif not self.quiet and time.monotonic() - self.last >= LINE_SECONDS:
             self.last = time.monotonic()
-            self.say("; ".join([_points(shot), *(f"{r.label}: {_steps(r)}" for r in shot.running)]))
+            above = [self.head()[3]] if self.head is not None else []
+            self.say("; ".join([*above, _points(shot), *(f"{r.label}: {_steps(r)}" for r in shot.running)]))
 
     def amount(self, label: str, done: float, total: float, rate: float) -> None:
         """One piece of work that is not a sweep: `done` of `total`, so many a second."""
@@ -122,7 +141,8 @@ class Display:
             self.say(text)
 
     def _draw(self, shot: Snapshot) -> None:
-        rows: list[tuple[str, float, float, str]] = [("points", shot.done + shot.failed, shot.points, _points(shot))]
+        rows: list[tuple[str, float, float, str]] = [self.head()] if self.head is not None else []
+        rows.append(("points", shot.done + shot.failed, shot.points, _points(shot)))
         self._rows(
             [*rows, *((running.label, running.done, running.total, _steps(running)) for running in shot.running)]
         )

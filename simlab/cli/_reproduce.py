@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from simlab.cli import _hint, _options
+from simlab.cli import _hint, _options, _text
+
+if TYPE_CHECKING:
+    from simlab.claims._ledger import Verdict
+    from simlab.lab.pace import Snapshot
 
 JUDGED_FALSE = 3
 
@@ -48,8 +52,9 @@ def reproduce(
 ) -> None:
     """Measure and judge CLAIMS (all of them by default), each beside a negative control that must be judged false.
 
-    Numbers, verdict and figure of each claim lie in OUTPUT/quick/CLAIM (or full). A stopped ledger goes on. A claim
-    about data that are not given is "not run", which is no failure.
+    A line per claim as it is judged: ✓ held and its control was refused, ✗ not, – not run (no failure: data that are
+    not given), the figure that decides, and the time. `simlab show CLAIM` prints statement and expectation. Numbers,
+    verdict and figure lie in OUTPUT/quick/CLAIM (or full). A stopped ledger goes on.
 
     \b
     Example:
@@ -59,36 +64,54 @@ def reproduce(
     from simlab.claims._ledger import passed, tally
     from simlab.claims._ledger import reproduce as measure
     from simlab.cli._progress import Display
+    from simlab.cli._verdicts import Course, line
     from simlab.core import lookup
 
     names = claims or tuple(lookup.kinds("claims"))
     for name in names:
         lookup.get("claims", name, "claim")
     _hint.same_command()
+    course, longest = Course(len(names)), max(map(len, names))
     with Display(quiet) as display:
-        rows = measure(names, size, output, workers=workers, overwrite=overwrite, progress=display, say=display.say)
+        display.head = course.head
+
+        def begin(name: str) -> None:
+            course.begin(name)
+            if display.bar is None:
+                display.say(f"{course}: {name}")
+
+        def progress(shot: Snapshot) -> None:
+            course.see(shot)
+            display(shot)
+
+        def judged(verdict: Verdict) -> None:
+            course.done(verdict)
+            if not as_json:
+                display.print(line(verdict, longest, _text.width()))
+
+        rows = measure(
+            names,
+            size,
+            output,
+            workers=workers,
+            overwrite=overwrite,
+            progress=progress,
+            say=display.say,
+            begin=begin,
+            judged=judged,
+        )
     if as_json:
         _options.print_json(rows)
     else:
-        _print_table(rows)
-        click.echo(f"{tally(rows)}, with figures in {output / size}")
+        click.echo(f"{tally(rows)}; figures and numbers in {output / size}")
     if not all(map(passed, rows)):
+        if not quiet:
+            first = next(row["claim"] for row in rows if not passed(row))
+            said = (
+                f"`simlab show {first}` says what was expected, {output / size / first / 'verdict.json'} what was found"
+            )
+            click.echo(f"simlab: {said}", err=True)
         sys.exit(JUDGED_FALSE)
-
-
-def _print_table(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    words = {True: "yes", False: "NO", None: "not run"}
-    table = Table(show_lines=True)
-    for column in ("claim", "statement", "expected", "measured", "holds", "control"):
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        control = {True: "HOLDS", False: "refused", None: "not run"}[row["control"]]
-        cells = [row[key] for key in ("claim", "statement", "expected", "measured")]
-        table.add_row(*cells, words[row["holds"]], control)
-    Console().print(table)
 
 
 COMMANDS = {"reproduce": reproduce}

@@ -144,7 +144,8 @@ class RunDirectory:
             with committing(self.given_path) as temporary:
                 temporary.write_bytes(spec.given.dump().encode())
         text = HEAD.format(hash=spec.hash) + spec.text
-        if not self.exists or self.spec_path.read_text(encoding="utf-8") != text:
+        # Its date is when the run began: `simlab show` counts from there.
+        if overwrite or not self.exists or self.spec_path.read_text(encoding="utf-8") != text:
             with committing(self.spec_path) as temporary:
                 temporary.write_text(text, encoding="utf-8")
         fsync_directory(self.path)

@@ -29,6 +29,7 @@ import numpy as np
 from simlab.core.errors import BadInput, nearest, one_of
 from simlab.core.params import whole
 from simlab.core.rng import Streams
+from simlab.core.words import toml
 from simlab.record.collate import Dimension
 
 WORDS = ("seeds", "zip", "independent")
@@ -236,5 +237,5 @@ def _coordinate(value: Any) -> Any:
 
 
 def _short(value: Any) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    text = f"{value:.6g}" if isinstance(value, float) else value if isinstance(value, str) else toml(value)
     return text if len(text) <= 60 else text[:57] + "…"

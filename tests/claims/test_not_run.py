@@ -66,7 +66,7 @@ def test_without_its_data_a_claim_is_not_run_and_with_them_it_is(data: Path, tmp
 
     data.mkdir()
     given = reproduce(["needy"], "quick", out)[0]
-    assert (given["holds"], given["control"]) == (True, False)
+    assert (given["holds"], given["control"]) == (True, "refused")
     assert json.loads(ledger.read_text()) == [given]
     measured = json.loads(verdict.read_text())
     assert measured["numbers"] == {"a": 1}
@@ -82,8 +82,9 @@ def test_without_its_data_a_claim_is_not_run_and_with_them_it_is(data: Path, tmp
 def test_the_command_says_not_run_and_does_not_fail(data: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(command, ["needy", "-o", str(tmp_path / "out")], env={"COLUMNS": "160"})
     assert done.exit_code == 0
-    assert "0 of 1 claims hold, 1 not run, with figures in" in done.stdout
-    assert done.stdout.count("not run") == 4  # measured, holds, control, and the last line
+    line, last = done.stdout.splitlines()
+    assert line.split(maxsplit=2) == ["–", "needy", "not run: give --data DIR with data"]
+    assert last == f"0 of 1 claims hold, 1 not run; figures and numbers in {tmp_path / 'out' / 'quick'}"
     rows = json.loads(CliRunner().invoke(command, ["needy", "-q", "--json", "-o", str(tmp_path / "out")]).stdout)
     assert rows[0]["holds"] is None
 
@@ -99,10 +100,10 @@ def test_a_damaged_verdict_is_written_again(data: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("verdicts", "says"),
     [
-        ([(True, False), (True, False)], "2 of 2 claims hold"),
-        ([(True, False), (None, None)], "1 of 2 claims hold, 1 not run"),
-        ([(True, True), (None, None), (False, False)], "0 of 3 claims hold, 1 not run"),
+        ([(True, "refused"), (True, "refused")], "2 of 2 claims hold"),
+        ([(True, "refused"), (None, None)], "1 of 2 claims hold, 1 not run"),
+        ([(True, "accepted"), (None, None), (False, "refused")], "0 of 3 claims hold, 1 not run"),
     ],
 )
-def test_the_tally_is_honest(verdicts: list[tuple[bool | None, bool | None]], says: str) -> None:
+def test_the_tally_is_honest(verdicts: list[tuple[bool | None, str | None]], says: str) -> None:
     assert tally([{"holds": holds, "control": control} for holds, control in verdicts]) == says

@@ -1,0 +1,157 @@
+"""The JSON Schema of kinds: what a TOML table of each may hold, for editors and for `simlab show`.
+
+Made from the `Params` of a kind, field by field. A field that chooses a kind refers to the definition of its room. A
+schema says which keys, types and bounds there are; rules between several fields stay with `simlab.core.params.parse`,
+which has the last word. Draft 2020-12; nothing in it that older readers (draft 7) would misread.
+
+A table of a kind need not be complete where a sweep gives the rest (``"network.width" = […]``), so required fields are
+a condition apart, `needs`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic import TypeAdapter
+from pydantic.fields import FieldInfo
+
+from simlab.core import lookup
+from simlab.core.params import Params, Room, dump, kind_of, rooms_of
+
+Schema = dict[str, Any]
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def params_of(room: str, kind: str) -> type[Params]:
+    found: type[Params] = lookup.get(room, kind).Params
+    return found
+
+
+def required(cls: type[Params]) -> list[str]:
+    """The fields without a default."""
+    return [name for name, field in cls.model_fields.items() if field.is_required()]
+
+
+def in_toml(room: str) -> list[str]:
+    """The kinds of a room that a TOML table can describe: not those that take a Python function."""
+    found = {kind: params_of(room, kind) for kind in lookup.kinds(room)}
+    return [
+        kind
+        for kind, cls in found.items()
+        if all(name in rooms_of(cls) or _plain(cls.model_fields[name]) for name in required(cls))
+    ]
+
+
+def is_list(field: FieldInfo) -> bool:
+    """Whether a field chooses several kinds."""
+    return get_origin(field.annotation) is tuple
+
+
+def kinds_for(field: FieldInfo, room: str) -> list[str]:
+    """The kinds of a room that this field takes: those whose `Params` its annotation names."""
+    annotation = field.annotation
+    wanted = tuple(c for c in (annotation, *get_args(annotation)) if isinstance(c, type) and issubclass(c, Params))
+    return [kind for kind in in_toml(room) if issubclass(params_of(room, kind), wanted)]
+
+
+def of_field(cls: type[Params], name: str) -> Schema:
+    """What a field may be, with its description and default."""
+    field = cls.model_fields[name]
+    room = rooms_of(cls).get(name)
+    schema = _plain(field) if room is None else _choice(field, room)
+    if field.description:
+        schema["description"] = field.description
+    default = None if field.is_required() else field.get_default(call_default_factory=True)
+    if default is not None:
+        schema["default"] = _table(default)
+    return schema
+
+
+def of_kind(room: str, kind: str) -> Schema:
+    """The table of one kind, complete or not."""
+    cls = params_of(room, kind)
+    line = (lookup.get(room, kind).__doc__ or "").partition("\n")[0]
+    return {
+        "title": f"{room}/{kind}",
+        "description": line,
+        "type": "object",
+        "properties": {"kind": {"const": kind, "description": line}}
+        | {name: of_field(cls, name) for name in cls.model_fields},
+        "required": ["kind"],
+        "additionalProperties": False,
+    }
+
+
+def of_room(room: str, kinds: list[str] | None = None) -> Schema:
+    """A table of one of these kinds, or the bare name of one that needs no other field."""
+    chosen = in_toml(room) if kinds is None else kinds
+    alone = [kind for kind in chosen if not required(params_of(room, kind))]
+    names: list[Schema] = [{"enum": alone}] if alone else []
+    return {"oneOf": [*names, *({"$ref": f"#/$defs/{room}.{kind}"} for kind in chosen)]}
+
+
+def needs(room: str, kinds: list[str] | None = None) -> list[Schema]:
+    """Conditions on a table of a room: the required fields of its kind are there."""
+    found = {kind: required(params_of(room, kind)) for kind in (in_toml(room) if kinds is None else kinds)}
+    return [
+        {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": {"required": fields}}
+        for kind, fields in found.items()
+        if fields
+    ]
+
+
+def complete(room: str, kinds: list[str] | None = None) -> Schema:
+    """As `of_room`, with every required field."""
+    return {**of_room(room, kinds), "allOf": needs(room, kinds)}
+
+
+def definitions(rooms: list[str]) -> dict[str, Schema]:
+    """`$defs` of every kind of these rooms, and of the rooms that their fields choose from."""
+    found: dict[str, Schema] = {}
+    todo = list(rooms)
+    while todo:
+        room = todo.pop()
+        if room in found:
+            continue
+        found[room] = of_room(room)
+        for kind in in_toml(room):
+            found[f"{room}.{kind}"] = of_kind(room, kind)
+            todo += rooms_of(params_of(room, kind)).values()
+    return dict(sorted(found.items()))
+
+
+def kind_schema(room: str, kind: str) -> Schema:
+    """A schema of its own for the complete table of one kind."""
+    table = of_kind(room, kind)
+    table["required"] = ["kind", *required(params_of(room, kind))]
+    return {"$schema": DRAFT, **table, "$defs": definitions(list(rooms_of(params_of(room, kind)).values()))}
+
+
+def _plain(field: FieldInfo) -> Schema:
+    """The schema of a field that chooses no kind; empty where TOML has no such value. TOML has no null."""
+    # Validators turn what TOML gives into the annotated type; what they refuse cannot be said here.
+    bounds = [m for m in field.metadata if not (isinstance(m, Room) or type(m).__name__.endswith("Validator"))]
+    annotation: Any = Annotated[(field.annotation, *bounds)] if bounds else field.annotation  # type: ignore[valid-type]
+    schema: Schema = TypeAdapter(annotation).json_schema()
+    if "anyOf" in schema:
+        kept = [one for one in schema.pop("anyOf") if one.get("type") != "null"]
+        schema |= kept[0] if len(kept) == 1 else {"anyOf": kept}
+    return schema
+
+
+def _choice(field: FieldInfo, room: str) -> Schema:
+    kinds = kinds_for(field, room)
+    if not is_list(field):
+        return {"$ref": f"#/$defs/{room}"} if kinds == in_toml(room) else of_room(room, kinds)
+    least = next((mark.min_length for mark in field.metadata if hasattr(mark, "min_length")), 0)
+    alone = [kind for kind in kinds if not required(params_of(room, kind))]
+    # A sweep cannot reach into a list: its tables are complete.
+    return {"oneOf": [{"enum": alone}, {"type": "array", "items": complete(room, kinds), "minItems": least}]}
+
+
+def _table(value: Any) -> Any:
+    """A default as TOML gives it; a kind with nothing but defaults is its name."""
+    if isinstance(value, Params):
+        own = {key: one for key, one in dump(value).items() if one != dump(type(value)()).get(key)}
+        return {"kind": kind_of(value), **own} if own else kind_of(value)
+    return [_table(one) for one in value] if isinstance(value, tuple | list) else value
