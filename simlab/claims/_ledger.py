@@ -1,7 +1,7 @@
 """The ledger: measure a claim and its control, judge both, draw them, and keep it all.
 
 ``OUT/<quick|full>/<claim>/`` holds measured/ and control/ (run directories, so a stopped ledger goes on where it was),
-figure.png and verdict.json with every number; ``OUT/<quick|full>/ledger.json`` the verdicts of all.
+figure.png (or .pdf, .svg) and verdict.json with every number; ``OUT/<quick|full>/ledger.json`` the verdicts of all.
 
 A claim that cannot be run here (its `data_needed` gives a sentence) is judged null: neither true nor false. What an
 earlier run measured of it, with the data, stays in verdict.json and ledger.json; only the rows returned say "not run".
@@ -51,6 +51,7 @@ def reproduce(
     *,
     workers: int | None = None,
     overwrite: bool = False,
+    figure_format: str = "png",
     progress: Callable[[Snapshot], None] = lambda snapshot: None,
     say: Callable[[str], None] = lambda line: None,
 ) -> list[dict[str, Any]]:
@@ -65,7 +66,7 @@ def reproduce(
             nothing = Judgement(None, f"not run: {why}{kept}", {})
             row = _write_verdict(home, name, claim, {"measured": nothing, "control": nothing})
         else:
-            row = _measure(home, name, claim, size, workers, overwrite, progress, say)
+            row = _measure(home, name, claim, size, workers, overwrite, figure_format, progress, say)
         rows.append(row)
     _write_json(out / size / "ledger.json", _with_earlier(out / size / "ledger.json", rows))
     return rows
@@ -84,6 +85,7 @@ def _measure(
     size: Size,
     workers: int | None,
     overwrite: bool,
+    figure_format: str,
     progress: Callable[[Snapshot], None],
     say: Callable[[str], None],
 ) -> dict[str, Any]:
@@ -100,7 +102,7 @@ def _measure(
         else:
             judgements[side] = claim.judge(results[side])
     if all(judgement.numbers for judgement in judgements.values()):
-        save(claim.figure(results["measured"], results["control"]), home / "figure.png")
+        save(claim.figure(results["measured"], results["control"]), home / f"figure.{figure_format}")
     return _write_verdict(home, name, claim, judgements)
 
 

@@ -32,7 +32,9 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--at", type=Numbers(), default="-1,-0.5,0,0.5,1", show_default=True, help="Cosines u to evaluate κ(u) at."
 )
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw κ(u)/κ(1) into this PNG file.")
+@click.option(
+    "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw κ(u)/κ(1) into this file: .png, .pdf or .svg."
+)
 @_options.quiet
 @_options.as_json
 def kernel(
@@ -102,7 +104,7 @@ def kernel(
 @click.option(
     "--plot",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw eigenvalues and predicted law into this PNG file.",
+    help="Draw eigenvalues and predicted law into this file: .png, .pdf or .svg.",
 )
 @_options.quiet
 @_options.as_json
@@ -122,7 +124,7 @@ def spectrum(
 
     \b
     Example:
-      simlab spectrum ntk --depth 5 --dim 10 --max-degree 1000 --plot decay.png
+      simlab spectrum ntk --depth 5 --dim 10 --max-degree 1000 --plot decay.pdf
       simlab spectrum nngp --depth 2,3,10 --dim 3 --max-degree 100 --json
       simlab spectrum laplace --c 1 --dim 10 --max-degree 50
     """
@@ -151,6 +153,10 @@ def _check_figure(plot: Path | None) -> None:
         raise BadInput("--plot: give the name of a file")
     if plot is not None and not plot.parent.is_dir():
         raise BadInput(f"{plot.parent}: no such directory")
+    if plot is not None:
+        from simlab.figures._style import file_format
+
+        file_format(plot)
 
 
 def _as_json(found: Any) -> dict[str, Any]:

@@ -33,6 +33,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 )
 @_options.workers
 @_options.data
+@_options.figure_format
 @_options.overwrite
 @_options.quiet
 @_options.as_json
@@ -64,7 +65,16 @@ def reproduce(
     for name in names:
         lookup.get("claims", name, "claim")
     with Display(quiet) as display:
-        rows = measure(names, size, output, workers=workers, overwrite=overwrite, progress=display, say=display.say)
+        rows = measure(
+            names,
+            size,
+            output,
+            workers=workers,
+            overwrite=overwrite,
+            progress=display,
+            say=display.say,
+            figure_format=_options.chosen_format(),
+        )
     if as_json:
         _options.print_json(rows)
     else:

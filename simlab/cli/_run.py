@@ -23,6 +23,7 @@ directory_argument = click.argument("directory", type=click.Path(path_type=Path)
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change a key of the spec, as in TOML.")
 @_options.workers
 @_options.data
+@_options.figure_format
 @click.option("--order", type=click.Choice(["listed", "shuffled"]), default="listed", help="In which to take points.")
 @_options.overwrite
 @click.option("--dry-run", is_flag=True, help="List the points and an estimate; write nothing.")
@@ -62,6 +63,7 @@ def run(
 @directory_argument
 @_options.workers
 @_options.data
+@_options.figure_format
 @_options.commit_seconds
 @_options.quiet
 @_options.as_json
@@ -164,7 +166,8 @@ def _go(
     from simlab.record.reader import Results
 
     chosen = _figure_of(spec)
-    picture = RunDirectory(directory).figure if chosen is not None else None
+    suffix = f".{_options.chosen_format()}"
+    picture = RunDirectory(directory).figure.with_suffix(suffix) if chosen is not None else None
     with Display(quiet) as display:
         outcome = run_spec(
             spec,

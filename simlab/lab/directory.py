@@ -17,9 +17,10 @@ from simlab.record.index import Index
 from simlab.record.reader import Results
 
 HEAD = "# Resolved by simlab; the run's segments belong to this text. sha256 {hash}\n"
-OWN = ("spec.toml", "segments", "results.h5", "figure.png", ".lock", ".collate")
+FIGURES = ("figure.png", "figure.pdf", "figure.svg")
+OWN = ("spec.toml", "segments", "results.h5", *FIGURES, ".lock", ".collate")
 LOCK_SECONDS = 0.5  # `status` holds the lock for an instant
-HALF_WRITTEN = re.compile(r"(spec\.toml|results\.h5|figure\.png)" + atomic.HALF_WRITTEN)
+HALF_WRITTEN = re.compile(r"(spec\.toml|results\.h5|figure\.(png|pdf|svg))" + atomic.HALF_WRITTEN)
 
 
 class RunDirectory:
@@ -125,7 +126,7 @@ class RunDirectory:
     def begin(self, spec: Spec, overwrite: bool) -> None:
         """Make the directory ready (the lock is held): old results gone if asked, the spec in place."""
         if overwrite:
-            for path in [self.results, self.figure, *Index.files(self.segments)]:
+            for path in [self.results, *(self.path / name for name in FIGURES), *Index.files(self.segments)]:
                 path.unlink(missing_ok=True)
         self.segments.mkdir(exist_ok=True)
         text = HEAD.format(hash=spec.hash) + spec.text
