@@ -49,6 +49,7 @@ def run(
     order: Literal["listed", "shuffled"] = "listed",
     commit_seconds: float = 30.0,
     quiet: bool = False,
+    figure_format: Literal["png", "pdf", "svg"] = "png",
 ) -> Outcome:
     """Run a sweep, or go on with it, draw its figure and show progress, as ``simlab run`` does.
 
@@ -61,6 +62,7 @@ def run(
     order: in which to take points.
     commit_seconds: longest time between commits.
     quiet: no progress and no remarks on standard error.
+    figure_format: of the figure that the spec's [figure] asks for.
 
     Returns an `Outcome` with ``dataset`` (an `xarray.Dataset`), ``directory``, ``results``, ``figure``, ``seed``,
     ``points`` and ``failed`` (point -> error). Raises `simlab.core.errors.BadInput` for what cannot be run. Stopped by
@@ -83,6 +85,7 @@ def run(
         order=order,
         commit_seconds=commit_seconds,
         quiet=quiet,
+        figure_format=figure_format,
     )
 
 

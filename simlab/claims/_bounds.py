@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from simlab.claims._ledger import Judgement
 from simlab.figures._curves import combinations
-from simlab.figures._style import panels
+from simlab.figures._style import BLUE, BROWN, panels
 from simlab.record.reader import Results
 
 LEAST_SHARE = 0.99
@@ -98,8 +98,9 @@ def _strips(axis: Axes, rows: list[dict[str, Any]], title: str) -> None:
             y + beside,
             "o",
             ms=4,
-            alpha=0.3,
-            color="C0",
+            mfc="none",
+            mew=0.7,
+            color=BLUE,
             label="best weights for the target (oracle)" if first else None,
         )
         if "ridge" in row:
@@ -109,14 +110,18 @@ def _strips(axis: Axes, rows: list[dict[str, Any]], title: str) -> None:
                 y - beside,
                 "d",
                 ms=4,
-                alpha=0.3,
-                color="C1",
+                mfc="none",
+                mew=0.7,
+                color=BROWN,
                 label="ridge regression, best ridge" if first else None,
             )
-        for name, style, text in (("bound", "-", "bound α²/16"), ("line", "--", "kα²: F alone is learned")):
+        for name, style, text in (
+            ("bound", "-", r"bound $\alpha^2/16$"),
+            ("line", "--", r"$k\alpha^2$: $F$ alone is learned"),
+        ):
             label = text if first else None
             axis.plot([row[name]] * 2, [-i - 0.5, -i + 0.5], style, lw=1.3, color="k", label=label)
     axis.set(xscale="log", xlim=(0.5 * FLOOR, 10.0), ylim=(0.6 - len(rows), 0.6))
-    axis.set_xlabel(r"risk E‖H − R‖², of every target (below $10^{-6}$: drawn there)")
+    axis.set_xlabel(r"risk $\mathrm{E}\|H - R\|^2$ of every target (below $10^{-6}$: drawn there)")
     axis.set_yticks([-i for i in range(len(rows))], [row["at"] for row in rows], fontsize=8)
     axis.set_title(title, fontsize=10)

@@ -1,8 +1,8 @@
 """The ledger: measure a claim and its control, judge both, draw them, and keep it all.
 
 ``OUT/<quick|full>/<claim>/`` holds measured/ and control/ (run directories, so a stopped ledger goes on where it was),
-figure.png and verdict.json with every number; ``OUT/<quick|full>/ledger.json`` the verdicts of all, written anew after
-each claim.
+figure.png (or .pdf, .svg) and verdict.json with every number; ``OUT/<quick|full>/ledger.json`` the verdicts of all,
+written anew after each claim.
 
 A claim that cannot be run here (its `data_needed` gives a sentence) is judged null: neither true nor false. What an
 earlier run measured of it, with the data, stays in verdict.json and ledger.json; only the rows returned say "not run".
@@ -79,6 +79,7 @@ def reproduce(
     *,
     workers: int | None = None,
     overwrite: bool = False,
+    figure_format: str = "png",
     progress: Callable[[Snapshot], None] = lambda snapshot: None,
     say: Callable[[str], None] = lambda line: None,
     begin: Callable[[str], None] = lambda name: None,
@@ -101,7 +102,7 @@ def reproduce(
             nothing = Judgement(None, f"not run: {why}{kept}", {})
             verdict = Verdict(_write_verdict(home, name, claim, nothing, nothing), "", None, False)
         else:
-            verdict = _measure(home, name, claim, size, workers, overwrite, progress, say)
+            verdict = _measure(home, name, claim, size, workers, overwrite, figure_format, progress, say)
         rows.append(verdict.row)
         _write_json(ledger, _with_earlier(ledger, rows))
         judged(verdict)
@@ -121,6 +122,7 @@ def _measure(
     size: Size,
     workers: int | None,
     overwrite: bool,
+    figure_format: str,
     progress: Callable[[Snapshot], None],
     say: Callable[[str], None],
 ) -> Verdict:
@@ -145,7 +147,7 @@ def _measure(
         else:
             judgements[side] = claim.judge(results[side])
     if all(judgement.numbers for judgement in judgements.values()):
-        save(claim.figure(results["measured"], results["control"]), home / "figure.png")
+        save(claim.figure(results["measured"], results["control"]), home / f"figure.{figure_format}")
     measured, control = judgements["measured"], judgements["control"]
     row = _write_verdict(home, name, claim, measured, control)
     wrong = control if measured.holds and control.holds else measured

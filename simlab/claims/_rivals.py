@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from simlab.figures._style import tick_at
+from simlab.figures._seeds import band
+from simlab.figures._style import BLUE, BROWN, colours, tick_at
 from simlab.record.reader import Results
 
 Floats = NDArray[np.float64]
+ERROR = r"test error $\mathrm{E}\|f - H\|^2$"
 
 SPEC = """
 [experiment]
@@ -150,26 +153,25 @@ def best(results: Results) -> list[Best]:
 
 
 def bars(axis: Axes, rows: Sequence[Best], level: float, title: str) -> None:
-    """Errors by learner, a point a seed, with the line of learning F alone."""
-    names = [row.name for row in rows]
+    """Errors by learner, one point per seed, with the line of learning F alone."""
     for i, row in enumerate(rows):
-        shade = "C0" if row.learner == "descent" else "C1"
+        shade, mark = (BLUE, "o") if row.learner == "descent" else (BROWN, "s")
         axis.barh(i, row.error, color=shade, alpha=0.35)
-        axis.plot(row.errors, np.full(row.errors.size, i), ".", ms=5, color=shade)
+        axis.plot(row.errors, np.full(row.errors.size, i), mark, ms=3, color=shade)
     axis.axvline(level, color="k", ls="--", lw=1)
-    axis.text(level, -0.75, " F alone", fontsize=8, va="center", ha="left")
-    axis.set(xscale="log", xlabel="test error E‖f − H‖²", title=title, ylim=(len(rows) - 0.4, -1.1))
-    axis.set_yticks(range(len(rows)), names, fontsize=8)
+    axis.text(level, -0.75, " $F$ alone", fontsize=8, va="center", ha="left")
+    axis.set(xscale="log", xlabel=ERROR, title=title, ylim=(len(rows) - 0.4, -1.1))
+    axis.set_yticks(range(len(rows)), [row.name for row in rows], fontsize=8)
 
 
 def against_width(axis: Axes, rows: Sequence[Best], level: float, title: str) -> None:
-    """Errors against the width, a line a learner."""
-    for name in dict.fromkeys(row.name for row in rows):
+    """Errors against the width, one line per learner: means over seeds with a band."""
+    names = list(dict.fromkeys(row.name for row in rows))
+    for name, shade, mark in zip(names, colours(len(names)), cycle("os^Dv"), strict=False):
         some = [row for row in rows if row.name == name]
-        widths = [row.width for row in some]
-        spread = [row.errors.std(ddof=1) / row.errors.size**0.5 if row.errors.size > 1 else 0.0 for row in some]
-        style = "-o" if some[0].learner == "descent" else "--s"
-        axis.errorbar(widths, [row.error for row in some], spread, fmt=style, ms=4, lw=1.2, capsize=2, label=name)
-    axis.axhline(level, color="k", ls="--", lw=1)
-    axis.set(xscale="log", yscale="log", xlabel="width m", ylabel="test error E‖f − H‖²", title=title)
+        widths, style = [row.width for row in some], "-" if some[0].learner == "descent" else "--"
+        band(axis, widths, np.stack([row.errors for row in some]), shade)
+        axis.plot(widths, [row.error for row in some], mark + style, ms=4, lw=1.2, color=shade, label=name)
+    axis.axhline(level, color="k", ls=":", lw=1.2)
+    axis.set(xscale="log", yscale="log", xlabel="width $m$", ylabel=ERROR, title=title)
     tick_at(axis, sorted({row.width for row in rows}))

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from simlab.figures._spectra import compensated_axes, eigenvalue_axes, eigenvalue_lines, law_power
 from simlab.record.reader import Results
 
 Floats = NDArray[np.float64]
@@ -30,6 +32,29 @@ def over_predicted(results: Results, at: dict[str, Any]) -> Floats:
     measured, law = results.select("log10_eigenvalue", at), results.select("log10_predicted", at)
     both = np.isfinite(measured) & np.isfinite(law)
     return np.asarray(10.0 ** np.where(both, measured - np.where(both, law, 0.0), np.nan))
+
+
+def decay_panels(
+    pair: tuple[Axes, Axes], source: Results, lines: list[tuple[dict[str, Any], Any, str]], title: str
+) -> None:
+    """Eigenvalues in the largest dimension above, compensated ones, μ_k k^p, in the smallest below.
+
+    lines: coordinates of a kernel but the dimension, its colour, its name. The law in its plain form k^{−p} is reached
+    for k ≫ d² alone: hence the smallest dimension.
+    """
+    above, below = pair
+    dims, laws = source["experiment.dim"], set()
+    low, high = int(dims.min()), int(dims.max())
+    for at, shade, text in lines:
+        for axis, dim in ((above, high), (below, low)):
+            here = at | {"experiment.dim": dim}
+            log10, law = source.select("log10_eigenvalue", here), source.select("log10_predicted", here)
+            power = law_power(dim, number(source, "exponent", here)) if axis is below else 0.0
+            if np.isfinite(power):
+                eigenvalue_lines(axis, source["degree"], log10, law, shade, text, power)
+                laws |= {power} if axis is below else set()
+    eigenvalue_axes(above, f"{title}, $d = {high}$")
+    compensated_axes(below, low, min(laws, default=np.nan), law="p" if len(laws) > 1 else "")
 
 
 def label(at: dict[str, Any]) -> str:

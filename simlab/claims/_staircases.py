@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from simlab.claims._ledger import Judgement
 from simlab.figures._curves import averaged, combinations, label, stairs
-from simlab.figures._style import panels
+from simlab.figures._style import BLUE, RED, panels
 from simlab.record.reader import Results
 
 LEARNED = 0.3
@@ -47,13 +47,13 @@ def figure(results: Results, control: Results, what: str, title: str, control_ti
     fig, axes = panels(len(sides))
     for axis, (source, at, text) in zip(axes, sides, strict=True):
         stairs(axis, source, at, what)
-        axis.axhspan(-0.05, LEARNED, color="C0", alpha=0.07, lw=0)
-        axis.axhspan(UNLEARNED, 1.25, color="C3", alpha=0.07, lw=0)
-        small: dict[str, Any] = {"transform": axis.transAxes, "fontsize": 7.5, "color": "0.35"}
+        axis.axhspan(-0.05, LEARNED, color=BLUE, alpha=0.07, lw=0)
+        axis.axhspan(UNLEARNED, 1.25, color=RED, alpha=0.07, lw=0)
+        small: dict[str, Any] = {"transform": axis.transAxes, "fontsize": 8, "color": "0.35"}
         axis.text(0.02, 0.02, f"to be learned: ≤ {LEARNED}", va="bottom", **small)
         axis.text(0.02, 0.98, f"to be left: ≥ {UNLEARNED}", va="top", **small)
         axis.set_title(f"control: {control_title}" if source is control else text, fontsize=10)
-    axes[0].legend(frameon=False, fontsize=7, loc="upper right")
+    axes[0].legend(frameon=False, fontsize=8, loc="upper right")
     return fig
 
 

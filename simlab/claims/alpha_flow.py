@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from simlab.claims._briefly import brief
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import Power, fit_power, legend_below, power_line, reference_line
-from simlab.figures._style import colours, panels, tick_at
+from simlab.figures._seeds import courses
+from simlab.figures._style import BLUE, BROWN, colours, panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -116,11 +117,11 @@ def judge(results: Results) -> Judgement:
 
 def _lines(axis: Axes, results: Results, title: str) -> None:
     width = results["network.width"]
-    for start, shade in zip(RATES, ("C0", "C1"), strict=True):
+    for start, shade, mark, style in zip(RATES, (BLUE, BROWN), "os", ("-", "--"), strict=True):
         distances = _distances(results, start)
-        power_line(axis, width, distances, shade, WORDS[start])
+        power_line(axis, width, distances, shade, WORDS[start], mark, style)
         reference_line(axis, width, 1.4 * float(distances[0].mean()), RATES[start][0])
-    axis.set(xlabel="width m", ylabel="largest |α/α_flow − 1|", title=title)
+    axis.set(xlabel="width $m$", ylabel=r"largest $|\alpha / \alpha_{\mathrm{flow}} - 1|$", title=title)
     tick_at(axis, width)
     legend_below(axis, "fitted exponents")
 
@@ -128,13 +129,17 @@ def _lines(axis: Axes, results: Results, title: str) -> None:
 def figure(results: Results, control: Results) -> Figure:
     fig, axes = panels(3)
     widths = results["network.width"].tolist()
-    for i, (width, shade) in enumerate(zip(widths, colours(len(widths)), strict=True)):
-        axes[0].plot(
-            results["time"][i, 0], results["alpha"][i, 0], "o-", ms=3, lw=1.2, color=shade, label=f"m = {width}"
-        )
-    axes[0].plot(results["time"][0, 0], results["alpha_limit"][0, 0], "k--", lw=1, label="α-flow from α₀ of the law")
-    axes[0].plot(results["time"][0, 0], results["alpha_matched"][0, 0], "k:", lw=1, label=f"matched to m = {widths[0]}")
-    axes[0].set(xlabel="time of particles", ylabel="α", title="one draw of weights")
+    for width, shade in zip(widths, colours(len(widths)), strict=True):
+        at = {"network.width": width}
+        courses(axes[0], results, "alpha", at, shade, f"$m = {width}$", "o-", x="time", ms=3, lw=1.2)
+    at = {"network.width": widths[0], "seed": results["seed"][0]}
+    t = results.select("time", at)
+    for name, style, text in (
+        ("alpha_limit", "k--", r"$\alpha$-flow from $\alpha_0$ of the law"),
+        ("alpha_matched", "k:", f"matched to the first draw, $m = {widths[0]}$"),
+    ):
+        axes[0].plot(t, results.select(name, at), style, lw=1.2, label=text)
+    axes[0].set(xlabel="time of particles", ylabel=r"$\alpha$", title="mean over draws of the weights")
     axes[0].legend(frameon=False, fontsize=8)
     _lines(axes[1], results, "spherically symmetric neurons")
     _lines(axes[2], control, "control: one coordinate stretched")

@@ -119,16 +119,17 @@ def figure(results: Results, control: Results) -> Figure:
     for i, (dim, axis) in enumerate(zip(dims, axes, strict=False)):
         for k, (table, shade) in enumerate(zip(tables, colours(len(tables) + 1), strict=False)):
             _compare(axis, results, (i, k), shade, table["kind"])
-        axis.set_title(f"two layers, d = {dim}")
+        axis.set_title(f"two layers, $d = {dim}$")
     _compare(axes[-1], control, (0, 0), colours(2)[0], "ball")
-    axes[-1].set(title=f"control: three layers, d = {control['data.dim'].tolist()[0]}", xlim=(4, 20))
+    axes[-1].set(title=f"control: three layers, $d = {control['data.dim'].tolist()[0]}$", xlim=(4, 20))
     low = min(float(source["certificate"].min()) for source in (results, control))
     for axis in axes:
         axis.set(xscale="log", yscale="log", xlabel="neurons of the first layer", ylim=(0.6 * low, 0.4))
     for axis, source in zip(axes, [results] * len(dims) + [control], strict=True):
         tick_at(axis, source["network.width"])
-    axes[0].set_ylabel("E(f−g)²")
+    axes[0].set_ylabel(r"$\mathrm{E}(f - g)^2$")
     axes[0].legend(frameon=False, fontsize=8)
+    axes[-1].legend(frameon=False, fontsize=8)
     return fig
 
 

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from simlab.claims._ledger import Judgement
-from simlab.figures._style import panels
+from simlab.figures._style import GREY, panels
 from simlab.figures.certificates import DIM, REFERENCE, width_lines
 from simlab.record.reader import Results
 
@@ -109,13 +109,13 @@ def figure(results: Results, control: Results) -> Figure:
     widths = results["log10_width"][:, largest]
     for ratio, style in ((FREQUENCY - 1, ":"), (FREQUENCY + 1, "-.")):
         axes[0].plot(
-            dims, widths[0] + (dims - dims[0]) * np.log10(ratio), style, color="0.4", lw=1.2, label=f"{ratio:g}^d"
+            dims, widths[0] + (dims - dims[0]) * np.log10(ratio), style, color=GREY, lw=1.4, label=f"${ratio:g}^d$"
         )
     axes[0].set_title("shells that oscillate")
     width_lines(axes[1], results, REFERENCE)
-    axes[1].set_title("ReLU(1−‖x‖), the same law")
+    axes[1].set_title(r"ReLU$(1 - \|x\|)$, the same law")
     width_lines(axes[2], control)
-    axes[2].set_title("control: ReLU(1−‖x‖) for the shells")
+    axes[2].set_title(r"control: ReLU$(1 - \|x\|)$ for the shells")
     for axis in axes:
         axis.legend(frameon=False, fontsize=8, title="error", title_fontsize=8)
     for axis in axes[1:]:

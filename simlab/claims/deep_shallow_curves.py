@@ -106,20 +106,20 @@ def figure(results: Results, control: Results) -> Figure:
     high = max(left.get_ylim()[1], middle.get_ylim()[1])
     for axis in (left, middle):
         axis.set_ylim(low, high)
-    left.legend(frameon=False, fontsize=8, title="lines: theory", title_fontsize=8)
-    for source, mark, name in ((results, "o", "ReLU"), (control, "x", "control: step")):
+    left.legend(frameon=False, fontsize=8, title="bars: standard errors, lines: theory", title_fontsize=8)
+    for source, style, name in ((results, "o-", "ReLU"), (control, "x--", "control: step")):
         depths = source["kernel.depth"].tolist()
         for depth, shade in zip(depths, colours(len(depths)), strict=True):
             own, other = (
                 averaged(source, key, {"kernel.depth": depth})[0] for key in ("test_error", "reference_error")
             )
             right.plot(
-                source["experiment.samples"], own / other, mark + "-", color=shade, ms=5, label=f"{name}, depth {depth}"
+                source["experiment.samples"], own / other, style, color=shade, ms=5, label=f"{name}, depth {depth}"
             )
     right.axhspan(1 - ERROR_TOLERANCE, 1 + ERROR_TOLERANCE, color="C0", alpha=0.15, lw=0, label="±10 %")
     log_axes(right, results["experiment.samples"])
     right.set(yscale="linear", ylabel="error / Laplace's error")
     right.set_title("error over Laplace's", fontsize=10)
-    right.set_ylim(top=1.3 * right.get_ylim()[1])
-    right.legend(frameon=False, fontsize=7, ncols=2, loc="upper left")
+    right.set_ylim(top=1.5 * right.get_ylim()[1])
+    right.legend(frameon=False, fontsize=8, ncols=2, loc="upper left")
     return fig

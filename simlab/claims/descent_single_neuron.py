@@ -15,7 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simlab.claims._ledger import Judgement
-from simlab.figures._style import colours, panels
+from simlab.figures._seeds import course
+from simlab.figures._style import CONTROL_COLOUR, GREEN, GUIDE, MEASURED, colours, panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -119,29 +120,31 @@ def _course(axis: Axes, results: Results, title: str) -> None:
         variance = results["target_variance"][k]
         error = 2 * results["test_loss"][k] / variance[:, np.newaxis]
         kernel = (results["kernel_error"][k].min(axis=-1) / variance).mean()
-        steps = results["step"][k]
-        for s in range(len(error)):
-            axis.plot(steps[s], error[s], lw=0.9, alpha=0.7, color=shade, label=f"d = {dim}" if s == 0 else None)
+        lengths = results["length"][k]
+        curves = [(results["step"][k, s, :end], error[s, :end]) for s, end in enumerate(lengths)]
+        x, y = zip(*curves, strict=True)
+        course(axis, x, y, shade, f"$d = {dim}$", log=True, marker="os^Dv"[k % 5], ms=3, markevery=0.15)
         axis.axhline(kernel, ls="--", lw=1.2, color=shade)
-    axis.axhspan(1e-5, LEARNED, color="C2", alpha=0.08, lw=0)
+    axis.axhspan(1e-5, LEARNED, color=GREEN, alpha=0.08, lw=0)
     axis.set(xscale="symlog", yscale="log", ylim=(1e-5, 3), xlim=(0, None), xlabel="step")
     axis.set(ylabel="test error / variance", title=title)
 
 
 def figure(results: Results, control: Results) -> Figure:
     fig, axes = panels(3)
-    _course(axes[0], results, "small start: neurons turn to w*")
+    _course(axes[0], results, "small start: neurons turn to $w^*$")
     axes[0].plot([], [], "k--", lw=1.2, label="kernel, best ridge")
     axes[0].legend(frameon=False, fontsize=8)
     _course(axes[1], control, "control: trained lazily")
-    for source, mark, text in ((results, "o-", "small start"), (control, "s--", "control: lazy")):
+    for source, mark, colour, text in (
+        (results, "o-", MEASURED, "small start"),
+        (control, "s--", CONTROL_COLOUR, "control: lazy"),
+    ):
         rows = _rows(source)
-        axes[2].plot([r["dim"] for r in rows], [r["alignment"] for r in rows], mark, ms=4, label=text)
-    axes[2].axhline(ALIGNED, color="0.7", lw=0.8)
-    axes[2].set(xscale="log", ylim=(-0.1, 1.05), xlabel="dimension d,  $n = d^{1.5}$")
-    axes[2].set(ylabel="mean cosine with w*, at the end", title="alignment")
-    dims = results["data.dim"]
-    axes[2].set_xticks(dims, [str(d) for d in dims.tolist()])
-    axes[2].set_xticks([], minor=True)
+        axes[2].plot([r["dim"] for r in rows], [r["alignment"] for r in rows], mark, ms=4, color=colour, label=text)
+    axes[2].axhline(ALIGNED, color=GUIDE, lw=0.8)
+    axes[2].set(xscale="log", ylim=(-0.1, 1.05), xlabel="dimension $d$,  $n = d^{1.5}$")
+    axes[2].set(ylabel="mean cosine with $w^*$, at the end", title="alignment")
+    tick_at(axes[2], results["data.dim"])
     axes[2].legend(frameon=False, fontsize=8)
     return fig

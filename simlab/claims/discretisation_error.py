@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import legend_below
-from simlab.figures._style import colours, panels, tick_at
+from simlab.figures._seeds import course
+from simlab.figures._style import CONTROL_COLOUR, GUIDE, MEASURED, colours, panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -91,28 +92,29 @@ def judge(results: Results) -> Judgement:
 
 def _courses(axis: Axes, results: Results, title: str) -> None:
     dims, widths = results["data.dim"].tolist(), results["network.width"].tolist()
-    shades = dict(zip(sorted(set(dims)), colours(len(set(dims))), strict=True))
-    for dim, width, step, rows in zip(dims, widths, results["step"], _growth(results), strict=True):
-        for s, row in enumerate(rows):
-            text = f"d = {dim}, m = {width}" if s == 0 else None
-            axis.plot(step[s], row, "o-", ms=3, lw=1.1, color=shades[dim], label=text)
-    axis.axhline(1.0, color="0.5", lw=0.8)
-    axis.set(yscale="log", xlabel="step of size m", ylabel="discretisation error $D_t/D_0$", title=title)
-    axis.legend(frameon=False, fontsize=7, ncols=1 + (len(dims) > 4))
+    for k, (dim, width, shade) in enumerate(zip(dims, widths, colours(len(dims)), strict=True)):
+        text = f"$d = {dim}$, $m = {width}$"
+        curves = list(_growth(results)[k])
+        course(axis, list(results["step"][k]), curves, shade, text, "o-", log=True, ms=3, lw=1.1)
+    axis.axhline(1.0, color=GUIDE, lw=0.8)
+    axis.set(yscale="log", xlabel="step of size $m$", ylabel="discretisation error $D_t/D_0$", title=title)
+    axis.legend(frameon=False, fontsize=8, ncols=1 + (len(dims) > 4))
 
 
 def figure(results: Results, control: Results) -> Figure:
     fig, axes = panels(3)
-    _courses(axes[0], results, "ReLU(1 − ‖x‖)")
-    _courses(axes[1], control, "control: ReLU(1 − 3|x₁|)")
-    for source, mark, text in ((results, "o", "ReLU(1 − ‖x‖)"), (control, "s", "control")):
+    _courses(axes[0], results, r"ReLU$(1 - \|x\|)$")
+    _courses(axes[1], control, "control: ReLU$(1 - 3|x_1|)$")
+    for source, mark, shade, text in (
+        (results, "o", MEASURED, r"ReLU$(1 - \|x\|)$"),
+        (control, "s", CONTROL_COLOUR, "control"),
+    ):
         for record, when in ((0, "start"), (-1, "end")):
-            error, shade = source["discretisation_error"][..., record].mean(axis=-1), "C0" if mark == "o" else "C3"
+            error = source["discretisation_error"][..., record].mean(axis=-1)
             face = shade if record else "none"
             axes[2].plot(source["network.width"], error, mark, ms=5, color=shade, mfc=face, label=f"{text}, {when}")
-    axes[2].set(
-        xscale="log", yscale="log", xlabel="width m", ylabel="D = E(F/α − 1)² on the sphere", title="mean over seeds"
-    )
+    axes[2].set(xscale="log", yscale="log", xlabel="width $m$", title="mean over seeds")
+    axes[2].set_ylabel(r"$D = \mathrm{E}(F/\alpha - 1)^2$ on the sphere")
     if len(results["network.width"]) <= 4:
         tick_at(axes[2], results["network.width"])
     legend_below(axes[2], "")

@@ -12,7 +12,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from simlab.claims._ledger import Judgement
-from simlab.figures._style import colours, panels
+from simlab.figures._seeds import courses
+from simlab.figures._style import CONTROL_COLOUR, colours, panels
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -78,24 +79,24 @@ def judge(results: Results) -> Judgement:
 def figure(results: Results, control: Results) -> Figure:
     fig, (left, middle, right) = panels(3)
     depths = results["kernel.depth"].tolist()
-    shades = colours(len(depths) + 1)
-    lines = [(results, depth, shade, f"depth {depth}") for depth, shade in zip(depths, shades, strict=False)]
-    lines.append((control, control["kernel.depth"].tolist()[0], "C3", "control: linear"))
-    for source, depth, colour, label in lines:
-        at = {"kernel.depth": depth, "seed": 0}
-        t = source.select("time", at)[1:]
+    shades = colours(len(depths))
+    lines = [(results, depth, shade, "-", f"depth {depth}") for depth, shade in zip(depths, shades, strict=True)]
+    lines.append((control, control["kernel.depth"].tolist()[0], CONTROL_COLOUR, "--", "control: linear"))
+    for source, depth, colour, style, label in lines:
+        at = {"kernel.depth": depth}
         for axis, name in ((left, "train_loss"), (middle, "test_distance"), (right, "methods_apart")):
-            values = source.select(name, at)[1:]
-            axis.loglog(t, np.where(values > 0, values, np.nan), "-", lw=1.5, color=colour, label=label)
-        dots = source.select("train_loss_integrated", at)[1::3]
-        left.loglog(t[::3], np.where(dots > ROUNDING, dots, np.nan), "o", ms=3, color=colour)
+            courses(axis, source, name, at, colour, label, style, x="time", first=1, log=True)
+        one = at | {"seed": 0}
+        t, dots = source.select("time", one)[1::3], source.select("train_loss_integrated", one)[1::3]
+        mark = "o" if source is results else "x"
+        left.plot(t, np.where(dots > ROUNDING, dots, np.nan), mark, ms=3.5, color=colour)
+    for axis in (left, middle, right):
+        axis.set(xscale="log", yscale="log", xlabel="time $t$")
     left.axhspan(1e-34, ROUNDING, color="0.9", lw=0, zorder=0, label="rounding (no dots drawn)")
-    left.set(xlabel="time", ylabel="training loss", ylim=(1e-34, 1e2))
-    left.set_title("lines: closed form, dots: integrated", fontsize=10)
-    middle.set(xlabel="time", ylabel=r"distance to the limit, rms of $f_t - f_\infty$")
-    middle.set_title(r"test inputs; $f_\infty = K(\cdot,X)K^{-1}y$, control: least squares", fontsize=10)
-    right.set(xlabel="time", ylabel="largest difference")
-    right.set_title("closed form − integrated", fontsize=10)
+    left.set(ylabel="training loss", ylim=(1e-34, 1e2), title="lines: closed form, dots: integrated, first seed")
+    middle.set(ylabel=r"distance to the limit, rms of $f_t - f_\infty$")
+    middle.set_title(r"test inputs; $f_\infty = K(\cdot,X)K^{-1}y$, control: least squares")
+    right.set(ylabel="largest difference", title="closed form − integrated")
     for axis in (left, middle, right):
         axis.legend(frameon=False, fontsize=8)
     return fig

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from simlab.claims._briefly import brief
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import fit_power, power_line, reference_line
-from simlab.figures._style import panels, setting, tick_at
+from simlab.figures._style import CONTROL_COLOUR, GREY, MEASURED, panels, setting, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -100,25 +100,28 @@ def judge(results: Results) -> Judgement:
 
 def figure(results: Results, control: Results) -> Figure:
     fig, (left, middle, right) = panels(3)
-    for source, colour, label in ((results, "C0", "all layers wide"), (control, "C3", "control: a layer of 4")):
+    for source, colour, mark, style, label in (
+        (results, MEASURED, "o", "-", "all layers wide"),
+        (control, CONTROL_COLOUR, "s", "--", "control: a layer of 4"),
+    ):
         width = source["network.width"]
-        power_line(left, width, source["conjugate_error"], colour, label)
-        middle.errorbar(width, source["kurtosis"], 2 * source["kurtosis_se"], fmt="o", ms=4, color=colour, label=label)
-        right.plot(width, source["ks_distance"], "o-", ms=4, lw=1, color=colour, label=label)
+        power_line(left, width, source["conjugate_error"], colour, label, mark, style)
+        middle.errorbar(width, source["kurtosis"], 2 * source["kurtosis_se"], fmt=mark, ms=4, color=colour, label=label)
+        right.plot(width, source["ks_distance"], mark + style, ms=4, lw=1, color=colour, label=label)
     width = results["network.width"].astype(np.float64)
     reference_line(left, width, 1.2 * float(results["conjugate_error"].max()), CONJUGATE_RATE)
     depth = setting(results, "network", "depth")
-    middle.plot(width, 3 * ((1 + 5 / width) ** (depth - 1) - 1), "-", lw=1, color="C0", label="exact for ReLU")
-    right.plot(width, results["ks_critical"], "--", lw=1, color="0.4", label="0.1 % of Gaussian samples")
-    left.set(ylabel="rms of H Hᵀ − K", title="conjugate kernel of one net")
+    middle.plot(width, 3 * ((1 + 5 / width) ** (depth - 1) - 1), "-", lw=1, color=MEASURED, label="exact for ReLU")
+    right.plot(width, results["ks_critical"], ":", lw=1.4, color=GREY, label="0.1 % of Gaussian samples")
+    left.set(ylabel=r"rms of $H H^{\top} - K$", title="conjugate kernel of one net")
     middle.set(yscale="log", ylabel="excess kurtosis", title="excess kurtosis of an output (bars: 2 s.e.)")
     right.set(
         ylim=(0, 1.5 * float(control["ks_distance"].max())),
         ylabel="distance",
-        title="Kolmogorov-Smirnov distance from N(0, K)",
+        title="Kolmogorov–Smirnov distance from $N(0, K)$",
     )
     for axis in (left, middle, right):
-        axis.set(xscale="log", xlabel="width m")
+        axis.set(xscale="log", xlabel="width $m$")
         tick_at(axis, results["network.width"])
         axis.legend(frameon=False, fontsize=8, loc="upper right" if axis is right else "lower left")
     return fig

@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 
 from simlab.claims import _rivals
 from simlab.claims._ledger import Judgement
-from simlab.figures._style import panels
+from simlab.figures._seeds import band
+from simlab.figures._style import CONTROL_COLOUR, GUIDE, MEASURED, panels
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -39,7 +40,10 @@ def judge(results: Results) -> Judgement:
 def figure(results: Results, control: Results) -> Figure:
     fig, (left, right) = panels(2)
     level = _rivals.line(results)
-    for source, colour, label in ((results, "C0", "together"), (control, "C3", "control: one after the other")):
+    for source, colour, style, label in (
+        (results, MEASURED, "o-", "together"),
+        (control, CONTROL_COLOUR, "s--", "control: one after the other"),
+    ):
         steps, decays = source["flow.step"].tolist(), source["flow.weight_decay"].tolist()
         x = [
             f"{step:g}" if len(set(decays)) == 1 else f"{step:g}\n{1e4 * decay:g}e-4"
@@ -47,14 +51,13 @@ def figure(results: Results, control: Results) -> Figure:
         ]
         for axis, name in ((left, "test_error"), (right, "learned_composed")):
             values = _rivals.table(source, name)[:, 0]
-            for i, some in enumerate(values):
-                axis.plot([i] * some.size, some, ".", ms=4, alpha=0.4, color=colour)
-            axis.plot(range(len(x)), values.mean(axis=1), "o-", ms=5, lw=1.2, color=colour, label=label)
+            band(axis, range(len(x)), values, colour)
+            axis.plot(range(len(x)), values.mean(axis=1), style, ms=5, lw=1.2, color=colour, label=label)
             axis.set_xticks(range(len(x)), x)
             axis.set_xlabel("step size" if len(set(decays)) == 1 else "step size and weight decay")
-    left.axhline(level, color="k", ls="--", lw=1, label="F alone")
-    left.axhline(_rivals.LEARNED * level, color="0.7", lw=0.8)
-    left.set(yscale="log", ylabel="test error E‖f − H‖²", title="error at the end")
-    right.set(ylabel="part of αG(F) learned", title="what of αG(F) is learned", ylim=(0, 1.05))
+    left.axhline(level, color="k", ls=":", lw=1.2, label="$F$ alone")
+    left.axhline(_rivals.LEARNED * level, color=GUIDE, lw=0.8)
+    left.set(yscale="log", ylabel=r"test error $\mathrm{E}\|f - H\|^2$", title="error at the end")
+    right.set(ylabel=r"part of $\alpha G(F)$ learned", title=r"what of $\alpha G(F)$ is learned", ylim=(0, 1.05))
     left.legend(frameon=False, fontsize=8, loc="lower left")
     return fig

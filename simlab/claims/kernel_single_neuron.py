@@ -10,12 +10,11 @@ from __future__ import annotations
 from math import floor, log
 from typing import Any
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from simlab.claims._ledger import Judgement
 from simlab.figures._curves import averaged, combinations, label
-from simlab.figures._style import colours, panels
+from simlab.figures._style import RED, colours, panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -108,13 +107,12 @@ def figure(results: Results, control: Results) -> Figure:
             errors, spread = [row["error"] for row in some], [row["spread"] for row in some]
             axis.errorbar(dims, errors, spread, fmt="o", ms=4, capsize=2, color=shade, label=f"depth {depth}")
             axis.plot(dims, [row["theory"] for row in some], "-", lw=1, color=shade)
-        axis.plot(dims, [row["above"] for row in some], "k--", lw=1, label="power in degrees above ℓ = 1")
-        axis.axhspan(0, LEAST, color="C3", alpha=0.07, lw=0)
+        axis.plot(dims, [row["above"] for row in some], "k--", lw=1, label=r"power in degrees above $\ell = 1$")
+        axis.axhspan(0, LEAST, color=RED, alpha=0.07, lw=0)
         words = f"learned: error below {LEAST} of the variance"
         axis.text(0.02, LEAST - 0.005, words, transform=axis.get_yaxis_transform(), va="top", fontsize=8, color="0.35")
-        axis.set(xscale="log", xlabel="dimension d,  $n = d^{1.5}$", ylabel="error / variance", ylim=(0, 0.6))
+        axis.set(xscale="log", xlabel="dimension $d$,  $n = d^{1.5}$", ylabel="error / variance", ylim=(0, 0.6))
         axis.set_title(title, fontsize=10)
-        axis.set_xticks(np.array(dims), [str(d) for d in dims])
-        axis.set_xticks([], minor=True)
-    axes[0].legend(frameon=False, fontsize=8, title="solid lines: theory", title_fontsize=8)
+        tick_at(axis, dims)
+    axes[0].legend(frameon=False, fontsize=8, title="bars: standard errors, solid: theory", title_fontsize=8)
     return fig

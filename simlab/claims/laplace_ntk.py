@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 
 from simlab.claims._ledger import Judgement
 from simlab.claims._spectra import Floats, label, points
-from simlab.figures._style import colours, panels
+from simlab.figures._spectra import compensated_axes, eigenvalue_lines
+from simlab.figures._style import GREEN, colours, panels
 from simlab.record.reader import Results
 
 STATEMENT = "The Laplace kernel and ReLU's tangent kernel of depth 3 or more have the same eigenvalue decay."
@@ -64,18 +65,24 @@ def judge(results: Results) -> Judgement:
 
 
 def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(2)
-    depths, dim = results["kernel.depth"].tolist(), int(results["experiment.dim"].max())
+    fig, axes = panels(3)
+    depths, dims = results["kernel.depth"].tolist(), results["experiment.dim"]
+    low, high = int(dims.min()), int(dims.max())
     for axis, source, title in ((axes[0], results, "Laplace"), (axes[1], control, "control: Gaussian")):
         for depth, shade in zip(depths, colours(len(depths)), strict=True):
-            log_ratio = _log_ratio(source, {"kernel.depth": depth, "experiment.dim": dim})
-            axis.plot(np.arange(1, log_ratio.size), log_ratio[1:], ".", ms=3, color=shade, label=f"NTK, depth {depth}")
-        axis.set(
-            xscale="log",
-            xlabel="degree k",
-            ylabel="log10 of the ratio of eigenvalues",
-            title=f"NTK over {title}, d = {dim}",
-        )
+            log_ratio = _log_ratio(source, {"kernel.depth": depth, "experiment.dim": high})
+            axis.plot(np.arange(1, log_ratio.size), log_ratio[1:], ".", ms=4, color=shade, label=f"NTK, depth {depth}")
+        axis.set(xscale="log", xlabel="degree $k$", title=f"NTK over {title}, $d = {high}$")
+        axis.set_ylabel(r"$\log_{10}$ of the ratio of eigenvalues")
         axis.legend(frameon=False, fontsize=8)
     axes[0].set_ylim(-2, 2)
+    for depth, shade in zip(depths, colours(len(depths)), strict=True):
+        at = {"kernel.depth": depth, "experiment.dim": low}
+        log10, law = results.select("log10_eigenvalue", at), results.select("log10_predicted", at)
+        eigenvalue_lines(axes[2], results["degree"], log10, law, shade, f"NTK, depth {depth}", low)
+    with np.errstate(divide="ignore"):
+        laplace = results.select("log10_reference", at) + low * np.log10(results["degree"])
+    axes[2].plot(results["degree"][1:], laplace[1:], "x", ms=3.5, color=GREEN, label="Laplace")
+    compensated_axes(axes[2], low, low)
+    axes[2].legend(frameon=False, fontsize=8)
     return fig

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import reduced
-from simlab.figures._style import panels, setting
+from simlab.figures._seeds import band
+from simlab.figures._style import CONTROL_COLOUR, MEASURED, panels, setting
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -134,19 +135,21 @@ def judge(results: Results) -> Judgement:
 
 def figure(results: Results, control: Results) -> Figure:
     fig, (left, right) = panels(2)
-    for source, colour, label in ((results, "C0", "α = 1"), (control, "C3", "control: α = 10⁶, lazy for every τ")):
+    for source, colour, style, label in (
+        (results, MEASURED, "o-", r"$\alpha = 1$"),
+        (control, CONTROL_COLOUR, "s--", r"control: $\alpha = 10^6$, lazy for every $\tau$"),
+    ):
         taus, loss = _ends(source)
         moved = reduced(source, "relative_movement", {}, "end")[np.argsort(source["network.init_std"])]
         for axis, values in ((left, loss), (right, moved)):
-            error = values.std(axis=1, ddof=1) / values.shape[1] ** 0.5
-            axis.plot(np.repeat(taus, values.shape[1]), values.ravel(), ".", ms=3, alpha=0.3, color=colour)
-            axis.errorbar(taus, values.mean(axis=1), error, fmt="o-", ms=4, lw=1.2, color=colour, label=label)
+            band(axis, taus, values, colour)
+            axis.plot(taus, values.mean(axis=1), style, ms=4, lw=1.3, color=colour, label=label)
     if _published(results, *_ends(results)):
         left.plot(list(PUBLISHED), list(PUBLISHED.values()), "kx", ms=8, label="published")
-    left.set(ylabel="test loss at the end", title="generalisation (bars: standard errors over teachers)")
-    right.set(ylabel="‖θ − θ₀‖ / ‖θ₀‖ at the end", title="relative movement of the weights")
+    left.set(ylabel="test loss at the end", title="generalisation, mean over teachers")
+    right.set(ylabel=r"$\|\theta - \theta_0\| / \|\theta_0\|$ at the end", title="relative movement of the weights")
     for axis in (left, right):
-        axis.set(xscale="log", yscale="log", xlabel="scale τ of the initial weights")
+        axis.set(xscale="log", yscale="log", xlabel=r"scale $\tau$ of the initial weights")
     left.legend(frameon=False, fontsize=8, loc="lower right")
     right.legend(frameon=False, fontsize=8, loc="lower left")
     return fig

@@ -21,7 +21,7 @@ from simlab.claims._briefly import brief
 from simlab.claims._ledger import Judgement
 from simlab.claims._rates import sup_rate
 from simlab.figures._powers import legend_below, power_line, reduced, reference_line
-from simlab.figures._style import panels
+from simlab.figures._style import BLUE, BROWN, GREEN, PURPLE, panels
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -94,9 +94,9 @@ def figure(results: Results, control: Results) -> Figure:
     fig, axes = panels(3)
     alpha = results["flow.alpha"]
     sides = (
-        (axes[0], results, ("weight_movement",), MOVEMENT, "sup ‖θ − θ₀‖"),
-        (axes[1], results, ("linear_weight_distance",), DISTANCE, "sup ‖θ − θ_lin‖"),
-        (axes[2], control, ("weight_movement", "linear_weight_distance"), None, "control: f not 0 at the start"),
+        (axes[0], results, ("weight_movement",), MOVEMENT, r"$\sup\, \|\theta - \theta_0\|$"),
+        (axes[1], results, ("linear_weight_distance",), DISTANCE, r"$\sup\, \|\theta - \theta_{\mathrm{lin}}\|$"),
+        (axes[2], control, ("weight_movement", "linear_weight_distance"), None, "control: $f$ not 0 at the start"),
     )
     for axis, source, names, exponent, title in sides:
         tops = []
@@ -104,11 +104,12 @@ def figure(results: Results, control: Results) -> Figure:
             for name in names:
                 values = reduced(source, name, {"network.activation": activation})
                 what = f"{activation}, {'movement' if name == 'weight_movement' else 'distance'}"
-                colour = f"C{2 * i + (name == 'linear_weight_distance')}" if exponent is None else f"C{2 * i}"
-                power_line(axis, alpha, values, colour, activation if exponent else what)
+                line = 2 * i + (name == "linear_weight_distance" and exponent is None)
+                look = (BLUE, BROWN, GREEN, PURPLE)[line], activation if exponent else what, "osD^"[line]
+                power_line(axis, alpha, values, *look, "-" if line < 2 else "--")
                 tops.append(float(np.nanmax(values.mean(axis=1))))
         if exponent is not None:
             reference_line(axis, alpha, 2 * max(tops), exponent)
-        axis.set(xlabel="output scale α", ylabel="largest distance up to the horizon", title=title)
+        axis.set(xlabel=r"output scale $\alpha$", ylabel="largest distance up to the horizon", title=title)
         legend_below(axis, "fitted exponents")
     return fig

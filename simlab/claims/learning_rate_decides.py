@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 
 from simlab.claims import _rivals
 from simlab.claims._ledger import Judgement
-from simlab.figures._style import panels
+from simlab.figures._seeds import band
+from simlab.figures._style import CONTROL_COLOUR, MEASURED, panels
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -71,11 +72,11 @@ def judge(results: Results) -> Judgement:
     return Judgement(bool(holds), measured, numbers, short)
 
 
-def _draw(axes: tuple[Axes, Axes], results: Results, colour: str, label: str) -> None:
+def _draw(axes: tuple[Axes, Axes], results: Results, colour: str, style: str, label: str) -> None:
     found = _rates(results)
     for axis, values in zip(axes, (found["errors"], found["composed"]), strict=True):
-        axis.plot(np.repeat(found["steps"], values.shape[1]), values.ravel(), ".", ms=4, alpha=0.4, color=colour)
-        axis.plot(found["steps"], values.mean(axis=1), "o-", ms=4, lw=1.3, color=colour, label=label)
+        band(axis, found["steps"], values, colour)
+        axis.plot(found["steps"], values.mean(axis=1), style, ms=4, lw=1.3, color=colour, label=label)
         gone = found["steps"][found["diverged"] > 0]
         if gone.size:
             axis.axvspan(gone[0], found["steps"][-1] * 1.2, color=colour, alpha=0.08, lw=0)
@@ -83,12 +84,16 @@ def _draw(axes: tuple[Axes, Axes], results: Results, colour: str, label: str) ->
 
 def figure(results: Results, control: Results) -> Figure:
     fig, (left, right) = panels(2)
-    _draw((left, right), results, "C0", "both layers trained")
-    _draw((left, right), control, "C3", "control: second layer as drawn")
-    left.axhline(_rivals.line(results), color="k", ls="--", lw=1, label="F alone")
-    left.set(yscale="log", ylabel="test error E‖f − H‖²", title="small steps learn F alone (shaded: diverges)")
-    right.set(ylabel="part of αG(F) learned", title="what of αG(F) is learned")
+    _draw((left, right), results, MEASURED, "o-", "both layers trained")
+    _draw((left, right), control, CONTROL_COLOUR, "s--", "control: second layer as drawn")
+    left.axhline(_rivals.line(results), color="k", ls=":", lw=1.4, label="$F$ alone")
+    left.set(
+        yscale="log",
+        ylabel=r"test error $\mathrm{E}\|f - H\|^2$",
+        title="small steps learn $F$ alone (shaded: diverges)",
+    )
+    right.set(ylabel=r"part of $\alpha G(F)$ learned", title=r"what of $\alpha G(F)$ is learned")
     for axis in (left, right):
-        axis.set(xscale="log", xlabel="step size η of half the mean square")
+        axis.set(xscale="log", xlabel=r"step size $\eta$ of half the mean square")
     left.legend(frameon=False, fontsize=8, loc="lower left")
     return fig

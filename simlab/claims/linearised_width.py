@@ -18,7 +18,7 @@ from simlab.claims._briefly import brief
 from simlab.claims._ledger import Judgement
 from simlab.claims._rates import sup_rate
 from simlab.figures._powers import legend_below, power_line, reduced, reference_line
-from simlab.figures._style import panels, tick_at
+from simlab.figures._style import BLUE, BROWN, GREEN, panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -102,10 +102,10 @@ def figure(results: Results, control: Results) -> Figure:
         tops = []
         for i, activation in enumerate(source["network.activation"].tolist()):
             values = reduced(source, name, {"network.activation": activation})
-            power_line(axis, width, values, f"C{2 * i}", activation)
+            power_line(axis, width, values, (BLUE, BROWN, GREEN)[i], activation, "os^"[i], ("-", "--", "-.")[i])
             tops.append(float(np.nanmax(values.mean(axis=1))))
         reference_line(axis, width, 1.5 * max(tops), BOUND)
-        axis.set(xlabel="width m", ylabel="largest distance from the linearised net", title=title)
+        axis.set(xlabel="width $m$", ylabel="largest distance from the linearised net", title=title)
         tick_at(axis, width)
         legend_below(axis, "fitted exponents")
     return fig

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from simlab.claims._ledger import Judgement
-from simlab.figures._style import colours, panels
+from simlab.figures._seeds import centre, courses, each_seed
+from simlab.figures._style import BLUE, BROWN, CONTROL_COLOUR, GUIDE, MEASURED, panels
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -92,31 +93,39 @@ def judge(results: Results) -> Judgement:
     return Judgement(bool(holds), measured, numbers, short)
 
 
-_PARTS = {"split_radial": "½E(f* − f̃)²", "split_spread": "½E(f̃ − f)²"}
+_PARTS = {
+    "split_radial": r"$\frac{1}{2}\mathrm{E}(f^* - \tilde f)^2$",
+    "split_spread": r"$\frac{1}{2}\mathrm{E}(\tilde f - f)^2$",
+}
 
 
 def _courses(axis: Axes, results: Results, title: str) -> None:
-    """The parts and the loss in the largest dimension, one seed."""
-    step = results["step"][-1, 0]
-    for (name, text), shade in zip(_PARTS.items(), colours(3)[1:], strict=True):
-        axis.plot(step, results[name][-1, 0], "o-", ms=3, color=shade, label=text)
-    axis.plot(step, results["split_loss"][-1, 0], "ko-", ms=5, mfc="none", label="loss ½E(f* − f)²")
-    axis.plot(step, sum(results[name][-1, 0] for name in _PARTS), "k--", lw=1, label="sum of the two parts")
-    axis.set(yscale="log", xlabel="step", ylabel="loss", title=f"{title}, d = {results['data.dim'][-1]}")
+    """The parts and the loss in the largest dimension."""
+    dim = results["data.dim"][-1]
+    at = {"data.dim": dim}
+    for (name, text), shade, mark in zip(_PARTS.items(), (BLUE, BROWN), "s^", strict=True):
+        courses(axis, results, name, at, shade, text, mark + "-", log=True, ms=3)
+    loss = r"loss $\frac{1}{2}\mathrm{E}(f^* - f)^2$"
+    courses(axis, results, "split_loss", at, "k", loss, "o-", log=True, ms=5, mfc="none")
+    parts = zip(*(each_seed(results, name, at) for name in _PARTS), strict=True)
+    sums = [np.sum(pair, axis=0) for pair in parts]
+    axis.plot(each_seed(results, "step", at)[0], centre(np.stack(sums, axis=1), True), "k--", lw=1, label="sum of both")
+    axis.set(yscale="log", xlabel="step", ylabel="loss", title=f"{title}, $d = {dim}$")
     axis.legend(frameon=False, fontsize=8)
 
 
 def figure(results: Results, control: Results) -> Figure:
     fig, axes = panels(3)
-    _courses(axes[0], results, "ReLU(1 − ‖x‖)")
-    _courses(axes[1], control, "control: ReLU(1 − 3|x₁|)")
-    for source, mark, text in ((results, "o", "ReLU(1 − ‖x‖)"), (control, "s", "control")):
-        shade = "C0" if mark == "o" else "C3"
+    _courses(axes[0], results, r"ReLU$(1 - \|x\|)$")
+    _courses(axes[1], control, "control: ReLU$(1 - 3|x_1|)$")
+    for source, mark, shade, text in (
+        (results, "o", MEASURED, r"ReLU$(1 - \|x\|)$"),
+        (control, "s", CONTROL_COLOUR, "control"),
+    ):
         for k, rows in enumerate(_pulls(source).reshape(-1, source["step"].shape[-1])):
             axes[2].plot(source["step"][0, 0], np.abs(rows), mark, ms=4, color=shade, label=None if k else text)
-    axes[2].axhline(LARGEST, color="0.5", lw=0.8, ls="--")
-    axes[2].set(
-        yscale="log", ylim=(1e-2, None), xlabel="step", ylabel="|cross term| / standard error", title="all points"
-    )
+    axes[2].axhline(LARGEST, color=GUIDE, lw=1, ls="--", label=f"allowed: {LARGEST:g}")
+    axes[2].set(yscale="log", ylim=(1e-2, None), xlabel="step", title="all points and seeds")
+    axes[2].set_ylabel("|cross term| / standard error")
     axes[2].legend(frameon=False, fontsize=8)
     return fig

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from simlab.claims._briefly import brief_range
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import Power, fit_power, legend_below, power_line, reference_line
+from simlab.figures._seeds import course
 from simlab.figures._style import colours, panels, tick_at
 from simlab.record.reader import Results
 
@@ -115,8 +116,8 @@ def _lines(axis: Axes, results: Results, title: str) -> None:
     for step, some, shade in zip(_steps(results), distances, colours(len(distances)), strict=True):
         power_line(axis, widths, some, shade, f"step {step}")
     reference_line(axis, widths, 1.5 * float(distances.mean(axis=-1).max()), RATE)
-    axis.set(xlabel="1/(1/m − 1/M)", ylabel="distance to the widest net", title=title)
-    tick_at(axis, np.round(widths, 1))
+    axis.set(xlabel="$1/(1/m - 1/M)$", ylabel="distance to the widest net", title=title)
+    tick_at(axis, widths)
     legend_below(axis, "fitted exponents")
 
 
@@ -124,9 +125,11 @@ def figure(results: Results, control: Results) -> Figure:
     fig, axes = panels(3)
     widths = results["network.width"].tolist()
     for width, risks, shade in zip(widths, results["risk"], colours(len(widths)), strict=True):
-        axes[0].plot(_steps(results), risks.mean(axis=0), "o-", ms=3, lw=1.2, color=shade, label=f"m = {width}")
-    axes[0].set(yscale="log", xlabel="steps of size 0.1 m", ylabel="population risk", title="mean-field scaling")
+        course(
+            axes[0], [_steps(results)] * len(risks), list(risks), shade, f"$m = {width}$", "o-", log=True, ms=3, lw=1.2
+        )
+    axes[0].set(yscale="log", xlabel="steps of size $0.1\\, m$", ylabel="population risk", title="mean-field scaling")
     axes[0].legend(frameon=False, fontsize=8, title="mean over draws", title_fontsize=8)
     _lines(axes[1], results, "mean-field scaling")
-    _lines(axes[2], control, "control: scaled by 1/√m")
+    _lines(axes[2], control, r"control: scaled by $1/\sqrt{m}$")
     return fig

@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from simlab.claims._ledger import Judgement
-from simlab.figures._style import colours, panels, setting
+from simlab.figures._seeds import course
+from simlab.figures._style import CONTROL_COLOUR, MEASURED, colours, panels, setting
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -107,26 +108,31 @@ def judge(results: Results) -> Judgement:
 
 def _coefficients(axis: Axes, results: Results, title: str) -> None:
     t = _times(results)
-    for k, (name, shade) in enumerate(zip(MONOMIALS, colours(3), strict=True)):
-        for seed in range(results["coefficient"].shape[0]):
-            axis.plot(t, results["coefficient"][seed, :, k], color=shade, lw=1, label=None if seed else name)
+    for k, (name, shade, mark) in enumerate(zip(MONOMIALS, colours(3), "os^", strict=True)):
+        curves = list(results["coefficient"][:, :, k])
+        course(axis, [t] * len(curves), curves, shade, name, lw=1.2, marker=mark, ms=3.5, markevery=0.12)
         axis.plot(t, results["coefficient_limit"][0, :, k], "--", color=shade, lw=1.6)
     axis.plot([], [], "k--", label="exact dynamics")
-    axis.set(xlabel="time of particles", ylabel="coefficient of f", title=title, ylim=(-0.15, 1.5))
+    axis.set(xlabel="time of particles", ylabel="coefficient of $f$", title=title, ylim=(-0.15, 1.75))
     axis.legend(frameon=False, fontsize=8, loc="upper center", ncols=2)
 
 
 def figure(results: Results, control: Results) -> Figure:
     fig, axes = panels(3)
-    for source, shade, text in ((results, "C0", "z₁ + z₁z₂ + z₁z₂z₃"), (control, "C1", "control: z₁ + z₁z₂z₃")):
-        t = _times(source)
-        axes[0].plot(t, source["test_loss"].T[:, 0], color=shade, lw=1, label=f"{text}, SGD")
-        axes[0].plot(t, source["test_loss"].T[:, 1:], color=shade, lw=1)
-        axes[0].plot(t, source["loss_limit"][0], "--", color=shade, lw=1.6, label="exact dynamics")
-    axes[0].set(yscale="log", xlabel="time of particles", ylabel="loss ½E(f* − f)²", title="losses")
+    staircase, gap = "$z_1 + z_1z_2 + z_1z_2z_3$", "$z_1 + z_1z_2z_3$"
+    for source, shade, mark, text in (
+        (results, MEASURED, "o", staircase),
+        (control, CONTROL_COLOUR, "s", f"control: {gap}"),
+    ):
+        t, curves = _times(source), list(source["test_loss"])
+        look: dict[str, Any] = {"log": True, "lw": 1.2, "marker": mark, "ms": 3.5, "markevery": 0.12}
+        course(axes[0], [t] * len(curves), curves, shade, f"{text}, SGD", **look)
+        axes[0].plot(t, source["loss_limit"][0], "--" if mark == "o" else "-.", color=shade, lw=1.6)
+    axes[0].plot([], [], "k--", label="exact dynamics")
+    axes[0].set(yscale="log", xlabel="time of particles", title="losses")
+    axes[0].set_ylabel(r"loss $\frac{1}{2}\mathrm{E}(f^* - f)^2$")
     axes[0].set_ylim(top=12.0)
     axes[0].legend(frameon=False, fontsize=8, loc="upper right")
-    dim = setting(results, "data", "dim")
-    _coefficients(axes[1], results, f"z₁ + z₁z₂ + z₁z₂z₃, d = {dim}")
-    _coefficients(axes[2], control, "control: z₁ + z₁z₂z₃")
+    _coefficients(axes[1], results, f"{staircase}, $d = {setting(results, 'data', 'dim')}$")
+    _coefficients(axes[2], control, f"control: {gap}")
     return fig

@@ -18,7 +18,7 @@ from simlab.claims._ledger import Judgement
 from simlab.core.errors import BadInput
 from simlab.data import images
 from simlab.data._directory import data_directory
-from simlab.figures._style import colours, panels, setting
+from simlab.figures._style import CONTROL_COLOUR, colours, panels, setting
 from simlab.record.reader import Results
 
 STATEMENT = "On MNIST, ReLU kernels of depths 2 to 5 classify equally well, random-feature and tangent kernels alike."
@@ -95,19 +95,25 @@ def figure(results: Results, control: Results) -> Figure:
     fig, (axis,) = panels(1)
     names = {"nngp": "random features", "ntk": "tangent kernel"}
     kinds = results["kernel.kind"].tolist()
-    for kind, shade in zip(kinds, colours(len(kinds) + 1), strict=False):
+    for kind, shade, mark in zip(kinds, colours(len(kinds)), "os", strict=True):
         error = 100 * (1 - results.select("test_accuracy", {"kernel.kind": kind}))
         spread = 100 * results.select("test_spread", {"kernel.kind": kind})
-        look: dict[str, Any] = {"fmt": "o-", "ms": 5, "capsize": 2, "color": shade, "label": names.get(kind, kind)}
+        look: dict[str, Any] = {
+            "fmt": f"{mark}-",
+            "ms": 5,
+            "capsize": 2,
+            "color": shade,
+            "label": names.get(kind, kind),
+        }
         axis.errorbar(results["kernel.depth"], error, spread, **look)
     error = 100 * (1 - np.ravel(control["test_accuracy"]))
     spread = 100 * np.ravel(control["test_spread"])
     depths = " and ".join(map(str, control["kernel.depth"].tolist()))
     text = f"control: random features, depths {depths} (1: linear)"
-    axis.errorbar(control["kernel.depth"], error, spread, fmt="x--", capsize=2, color="C3", label=text)
+    axis.errorbar(control["kernel.depth"], error, spread, fmt="x--", capsize=2, color=CONTROL_COLOUR, label=text)
     size = setting(results, "experiment", "train")
-    title = "MNIST, kernel ridge regression" + (f", n = {size:,}" if size else "")
-    axis.set(xlabel="depth L", ylabel="test error in %", ylim=(0, None))
+    title = "MNIST, kernel ridge regression" + (f", $n = {size}$" if size else "")
+    axis.set(xlabel="depth $L$", ylabel="test error in %", ylim=(0, None))
     axis.set_title(title, fontsize=10)
     axis.set_xticks(sorted({*results["kernel.depth"].tolist(), *control["kernel.depth"].tolist()}))
     axis.legend(frameon=False, fontsize=8)

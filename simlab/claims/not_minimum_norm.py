@@ -18,7 +18,8 @@ from matplotlib.figure import Figure
 
 from simlab.claims._briefly import between
 from simlab.claims._ledger import Judgement
-from simlab.figures._style import panels
+from simlab.figures._seeds import courses
+from simlab.figures._style import BLUE, BROWN, panels
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -88,15 +89,16 @@ def judge(results: Results) -> Judgement:
 
 
 def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(2, 2)
+    fig, axes = panels(4, columns=2)
     for row, (source, title) in enumerate(((results, "ResNet"), (control, "control: linearised"))):
         left, right = axes[2 * row], axes[2 * row + 1]
-        for i, (colour, text) in enumerate((("C0", "SGD"), ("C2", "decay to the start, first half"))):
-            for seed in range(source["train_loss"].shape[1]):
-                steps, label = source["step"][i, seed], text if seed == 0 else None
-                left.plot(steps, source["train_loss"][i, seed], lw=1.1, color=colour, alpha=0.7, label=label)
-                right.plot(steps, source["weight_movement"][i, seed], lw=1.1, color=colour, alpha=0.7, label=label)
+        looks = ((BLUE, "-", "SGD"), (BROWN, "--", "decay to the start, first half"))
+        for decay, (colour, style, text) in zip(source["flow.weight_decay"].tolist(), looks, strict=True):
+            at = {"flow.weight_decay": decay}
+            courses(left, source, "train_loss", at, colour, text, style, log=True)
+            courses(right, source, "weight_movement", at, colour, text, style)
         left.set(yscale="log", xlabel="step", ylabel="training loss", title=f"{title}: both fit")
-        right.set(xlabel="step", ylabel="‖θ − θ₀‖", title=f"{title}: distance from the start", ylim=(0, None))
+        right.set(xlabel="step", ylabel=r"$\|\theta - \theta_0\|$", ylim=(0, None))
+        right.set_title(f"{title}: distance from the start")
         left.legend(frameon=False, fontsize=8)
     return fig

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from simlab.claims._briefly import brief
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import Power, fit_power, legend_below, power_line, reference_line
+from simlab.figures._seeds import courses
 from simlab.figures._style import colours, panels, tick_at
 from simlab.record.reader import Results
 
@@ -91,21 +92,20 @@ def judge(results: Results) -> Judgement:
 
 def figure(results: Results, control: Results) -> Figure:
     fig, (left, middle, right) = panels(3)
-    width = results["network.width"]
+    width, drift = results["network.width"], r"$\|\hat K_t - \hat K_0\| / \|\hat K_0\|$"
     for axis, source, title in ((left, results, "NTK scaling"), (middle, control, "control: mean-field scaling")):
         names = source["network.activation"].tolist()
-        for name, shade in zip(names, colours(len(names)), strict=True):
-            power_line(axis, width, _ends(source, name), shade, name)
+        for name, shade, mark in zip(names, colours(len(names)), "os^D", strict=False):
+            power_line(axis, width, _ends(source, name), shade, name, mark)
             if axis is left:
                 reference_line(axis, width, 1.3 * float(_ends(source, name)[0].mean()), RATES[name])
-        axis.set(xlabel="width m", ylabel="‖K̂_t − K̂_0‖/‖K̂_0‖ at the end", title=title)
+        axis.set(xlabel="width $m$", ylabel=f"{drift} at the end", title=title)
         tick_at(axis, width)
         legend_below(axis, "fitted exponents")
     name = results["network.activation"].tolist()[0]
     for m, shade in zip(width.tolist(), colours(len(width)), strict=True):
-        at = {"network.activation": name, "network.width": m, "seed": 0}
-        step, drift = results.select("step", at), results.select("tangent_drift", at)
-        right.plot(step[1:], drift[1:], lw=1.2, color=shade, label=f"m = {m}")
-    right.set(xscale="log", yscale="log", xlabel="step", ylabel="‖K̂_t − K̂_0‖/‖K̂_0‖", title=f"along training, {name}")
-    right.legend(frameon=False, fontsize=8)
+        at = {"network.activation": name, "network.width": m}
+        courses(right, results, "tangent_drift", at, shade, f"$m = {m}$", first=1, log=True)
+    right.set(xscale="log", yscale="log", xlabel="step", ylabel=drift, title=f"along training, {name}")
+    legend_below(right, "")
     return fig

@@ -8,6 +8,8 @@ makes up for.
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -83,12 +85,12 @@ def figure(results: Results, control: Results) -> Figure:
     ):
         depths, width = source["network.depth"].tolist(), source["network.width"]
         tops = []
-        for depth, shade in zip(depths, colours(len(depths)), strict=True):
+        for depth, shade, mark in zip(depths, colours(len(depths)), cycle("os^D"), strict=False):
             values = source.select(error, {"network.depth": depth})
-            power_line(axis, width, values, shade, f"depth {depth}")
+            power_line(axis, width, values, shade, f"depth {depth}", mark)
             tops.append(np.mean(values, axis=-1).max())
         reference_line(axis, width, 1.5 * max(tops), RATE)
-        axis.set(xlabel="width m", ylabel="|K̂ − Θ|", title=title)
+        axis.set(xlabel="width $m$", ylabel=r"$|\hat K - \Theta|$", title=title)
         tick_at(axis, width)
         legend_below(axis, "fitted exponents")
     return fig

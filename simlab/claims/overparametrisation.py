@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from simlab.claims import _rivals
 from simlab.claims._ledger import Judgement
-from simlab.figures._style import panels, setting
+from simlab.figures._style import GREEN, panels, setting
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -68,15 +68,14 @@ def figure(results: Results, control: Results) -> Figure:
         (axes[1], control, "control: second layer as drawn"),
     ):
         rows, level = _rivals.best(source), _rivals.line(source)
-        for row in rows:
-            axis.plot([row.width] * row.errors.size, row.errors, ".", ms=4, alpha=0.5, color="C0")
         _rivals.against_width(axis, rows, level, title)
         edge = next(row.width for row in rows if _over(source, row.width) > 1.0)
-        axis.axvspan(edge, rows[-1].width, color="C2", alpha=0.07, lw=0)
-        axis.text(edge, 2 * level, " more weights than\n numbers to fit", fontsize=7, va="bottom")
-        axis.text(rows[0].width, level, "F alone", fontsize=8, va="bottom")
+        axis.axvspan(edge, rows[-1].width, color=GREEN, alpha=0.07, lw=0)
+        axis.text(edge, 2 * level, " more weights than\n numbers to fit", fontsize=8, va="bottom")
+        axis.text(rows[0].width, level, "$F$ alone", fontsize=8, va="bottom")
     low = min(axis.get_ylim()[0] for axis in axes)
     high = max(axis.get_ylim()[1] for axis in axes)
     for axis in axes:
         axis.set_ylim(low, high)
+    axes[0].legend(frameon=False, fontsize=8, loc="lower left")
     return fig

@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 from simlab.claims._ledger import Judgement
 from simlab.data._ball_law import Law
 from simlab.figures._powers import legend_below
-from simlab.figures._style import colours, panels
+from simlab.figures._seeds import courses
+from simlab.figures._style import GREY, colours, panels, tick_at
+from simlab.figures._words import number
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -158,47 +160,42 @@ def _name(text: str) -> str:
 
 
 def _courses(axis: Axes, results: Results, title: str) -> None:
-    """The test loss along training of the nets of the largest dimension, each at its best step size, one seed."""
+    """The test loss along training of the nets of the largest dimension, each at its best step size."""
     dim, ends = results["data.dim"].max(), _ends(results, "test_loss")
     some = np.flatnonzero(results["data.dim"] == dim)
-    for k, shade in zip(some, colours(len(some)), strict=True):
+    for k, shade, mark in zip(some, colours(len(some)), "os^D", strict=False):
         best = int(np.argmin(ends[:, k]))
-        text = f"{_name(str(results['network'][k]))}, step {results['flow.step'][best]:g} m"
-        axis.plot(
-            _along(results, "step")[best, k, 0],
-            _along(results, "test_loss")[best, k, 0],
-            "o-",
-            ms=3,
-            color=shade,
-            label=text,
-        )
+        text = f"{_name(str(results['network'][k]))}, step {number(results['flow.step'][best])} $m$"
+        at = {"network": results["network"][k], "flow.step": results["flow.step"][best]}
+        courses(axis, results, "test_loss", at, shade, text, mark + "-", log=True, ms=3)
         predicted = _along(results, "loss_limit")[best, k, 0]
         if np.isfinite(predicted).any():
-            axis.plot(_along(results, "step")[best, k, 0], predicted, "--", color=shade, label="its α-flow, exact")
+            step = _along(results, "step")[best, k, 0]
+            axis.plot(step, predicted, "--", color=shade, label=r"its $\alpha$-flow, exact")
     bound = _along(results, "certificate")[0, some[-1], 0] / 2
     if np.isfinite(bound):
-        axis.axhline(bound, color="0.4", ls=":", label="any two-layer net of this width")
-    axis.set(yscale="log", xlabel="step", ylabel="test loss ½E(f* − f)²", title=f"{title}, d = {dim}")
+        axis.axhline(bound, color=GREY, ls=":", label="any two-layer net of this width")
+    axis.set(yscale="log", xlabel="step", title=f"{title}, $d = {dim}$")
+    axis.set_ylabel(r"test loss $\frac{1}{2}\mathrm{E}(f^* - f)^2$")
     legend_below(axis, "")
 
 
 def _bests(axis: Axes, results: Results) -> None:
     dim = results["data.dim"].max()
     some = np.flatnonzero(results["data.dim"] == dim)
-    for k, shade in zip(some, colours(len(some)), strict=True):
+    for k, shade, mark in zip(some, colours(len(some)), "os^D", strict=False):
         ends = _ends(results, "test_loss")[:, k]
         text = _name(str(results["network"][k]))
-        axis.plot(results["flow.step"], np.where(ends < 1.0, ends, np.nan), "o-", ms=4, color=shade, label=text)
+        axis.plot(results["flow.step"], np.where(ends < 1.0, ends, np.nan), mark + "-", ms=4, color=shade, label=text)
     axis.set(xscale="log", yscale="log", xlabel="step size / width", ylabel="test loss at the end")
-    axis.set(title=f"ReLU(1 − ‖x‖), d = {dim}")
-    axis.set_xticks(results["flow.step"], [f"{step:g}" for step in results["flow.step"]])
-    axis.set_xticks([], minor=True)
+    axis.set(title=rf"ReLU$(1 - \|x\|)$, $d = {dim}$")
+    tick_at(axis, results["flow.step"])
     legend_below(axis, "")
 
 
 def figure(results: Results, control: Results) -> Figure:
     fig, axes = panels(3)
-    _courses(axes[0], results, "ReLU(1 − ‖x‖)")
+    _courses(axes[0], results, r"ReLU$(1 - \|x\|)$")
     _bests(axes[1], results)
     _courses(axes[2], control, "control: a single Gaussian neuron")
     return fig

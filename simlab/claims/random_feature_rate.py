@@ -8,6 +8,7 @@ control draws the Fourier weights from a scrambled Sobol sequence instead, whose
 from __future__ import annotations
 
 import json
+from itertools import cycle
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -102,11 +103,11 @@ def figure(results: Results, control: Results) -> Figure:
     ):
         tables, widths = source["network"].tolist(), source["network.width"]
         tops = []
-        for table, shade in zip(tables, colours(len(tables)), strict=True):
+        for table, shade, mark in zip(tables, colours(len(tables)), cycle("os^D"), strict=False):
             values = source.select(error, {"network": table})
-            power_line(axis, widths, values, shade, _name(table))
+            power_line(axis, widths, values, shade, _name(table), mark)
             tops.append(np.mean(values, axis=-1).max())
         reference_line(axis, widths, 1.5 * max(tops), RATE)
-        axis.set(xlabel="number of features m", ylabel="|K̂ − K|", title=title)
+        axis.set(xlabel="number of features $m$", ylabel=r"$|\hat K - K|$", title=title)
         legend_below(axis, "fitted exponents")
     return fig

@@ -11,9 +11,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from simlab.claims._ledger import Judgement
-from simlab.claims._spectra import label, number, over_predicted, points
-from simlab.figures._spectra import eigenvalue_lines, log10_axis
-from simlab.figures._style import colours, panels
+from simlab.claims._spectra import decay_panels, label, number, over_predicted, points
+from simlab.figures._style import colours, paired_panels
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -76,26 +75,21 @@ def _plain(value: float) -> float | None:
 
 
 def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    depths, dim = results["kernel.depth"].tolist(), int(results["experiment.dim"].max())
-    for axis, source, kind, title in (
-        (axes[0], results, "nngp", "random features, ReLU"),
-        (axes[1], results, "ntk", "tangent kernel, ReLU"),
-        (axes[2], control, "ntk", "control: tangent kernel, erf"),
+    fig, pairs = paired_panels(3)
+    depths, high = results["kernel.depth"].tolist(), int(results["experiment.dim"].max())
+    for pair, source, kind, title in zip(
+        pairs,
+        (results, results, control),
+        ("nngp", "ntk", "ntk"),
+        ("random features, ReLU", "tangent kernel, ReLU", "control: tangent kernel, erf"),
+        strict=True,
     ):
-        for depth, shade in zip(depths, colours(len(depths)), strict=True):
-            at = {"kernel.kind": kind, "kernel.depth": depth, "experiment.dim": dim}
-            law = source.select("log10_predicted", at)
-            eigenvalue_lines(
-                axis, source["degree"], source.select("log10_eigenvalue", at), law, shade, f"depth {depth}"
-            )
-        axis.set(xscale="log", xlabel="degree k", ylabel="eigenvalue", title=f"{title}, d = {dim}")
-        log10_axis(axis)
-    low = float(
-        np.min(
-            results.select("log10_eigenvalue", {"kernel.kind": "nngp", "kernel.depth": 2, "experiment.dim": dim})[-2:]
-        )
-    )
-    axes[2].set_ylim(2 * (low if np.isfinite(low) else -25.0), 1)
-    axes[0].legend(frameon=False, fontsize=8, title="lines: predicted", title_fontsize=8)
+        shades = zip(depths, colours(len(depths)), strict=True)
+        kernels = [({"kernel.kind": kind, "kernel.depth": depth}, shade, f"depth {depth}") for depth, shade in shades]
+        decay_panels(pair, source, kernels, title)
+    at = {"kernel.kind": "nngp", "kernel.depth": 2, "experiment.dim": high}
+    low = float(np.min(results.select("log10_eigenvalue", at)[-2:]))
+    pairs[2][0].set_ylim(2 * (low if np.isfinite(low) else -25.0), 1)
+    title = "lines: predicted; ● even, ▲ odd"
+    pairs[0][0].legend(frameon=False, fontsize=8, title=title, title_fontsize=8)
     return fig

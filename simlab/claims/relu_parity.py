@@ -13,9 +13,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from simlab.claims._ledger import Judgement
-from simlab.claims._spectra import label, number, points
-from simlab.figures._spectra import eigenvalue_lines, log10_axis
-from simlab.figures._style import colours, panels
+from simlab.claims._spectra import decay_panels, label, number, points
+from simlab.figures._style import RED, colours, paired_panels
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -86,22 +85,22 @@ def judge(results: Results) -> Judgement:
 
 
 def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
+    fig, pairs = paired_panels(3)
     dim, degrees = int(results["experiment.dim"].max()), results["degree"]
     depths = results["kernel.depth"].tolist()
     shades = dict(zip(depths, colours(len(depths)), strict=True))
-    for axis, source, depth, title in (
-        (axes[0], results, 2, "depth 2: odd degrees vanish"),
-        (axes[1], results, 3, "depth 3: none does"),
-        (axes[2], control, 2, "control: depth 2 with bias"),
+    for pair, source, depth, title in zip(
+        pairs,
+        (results, results, control),
+        (2, 3, 2),
+        ("depth 2: odd degrees vanish", "depth 3: none does", "control: depth 2 with bias"),
+        strict=True,
     ):
-        at = {"kernel.kind": "ntk", "kernel.depth": depth, "experiment.dim": dim}
-        log10, law = source.select("log10_eigenvalue", at), source.select("log10_predicted", at)
-        eigenvalue_lines(axis, degrees, log10, law, shades[depth], "even ●, odd ▲")
+        at = {"kernel.kind": "ntk", "kernel.depth": depth}
+        decay_panels(pair, source, [(at, shades[depth], "even ●, odd ▲")], title)
+        log10 = source.select("log10_eigenvalue", at | {"experiment.dim": dim})
         gone = degrees[(log10 == -np.inf)]
         floor = float(np.min(log10[np.isfinite(log10)])) - 1
-        axis.plot(gone, np.full(gone.size, floor), "x", color="C3", ms=4, label="exactly 0" if gone.size else None)
-        axis.set(xscale="log", xlabel="degree k", ylabel="eigenvalue", title=f"{title}, d = {dim}")
-        log10_axis(axis)
-        axis.legend(frameon=False, fontsize=8)
+        pair[0].plot(gone, np.full(gone.size, floor), "x", color=RED, ms=4, label="exactly 0" if gone.size else None)
+        pair[0].legend(frameon=False, fontsize=8)
     return fig

@@ -78,7 +78,7 @@ def figure(results: Results, control: Results) -> Figure:
             _rivals.bars(axis, rows, level, title)
         else:
             _rivals.against_width(axis, rows, level, title)
-            axis.legend(frameon=False, fontsize=7)
+            axis.legend(frameon=False, fontsize=8)
     both = [*axes[0].get_xlim(), *axes[1].get_xlim()]
     for axis in axes:
         axis.set_xlim(min(both), max(both))

@@ -19,8 +19,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from simlab.claims._ledger import Judgement
+from simlab.claims._rivals import ERROR
 from simlab.figures._powers import Power, fit_power
-from simlab.figures._style import colours, panels, setting, tick_at
+from simlab.figures._style import BLUE, BROWN, colours, panels, setting, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -166,19 +167,19 @@ def _errors(axis: Axes, results: Results, title: str) -> None:
     for name, style, text in (("descent", "o-", "ResNet"), ("kernel", "s--", "best kernel")):
         n, errors = _curves(results)[name]
         for j, shade in enumerate(colours(len(dims))):
-            axis.plot(n, errors[:, j], style, ms=4, lw=1.2, color=shade, label=f"{text}, d = {dims[j]}")
+            axis.plot(n, errors[:, j], style, ms=4, lw=1.2, color=shade, label=f"{text}, $d = {dims[j]}$")
     axis.axhline(_level(results), color="k", lw=0.8, ls=":")
-    axis.set(xscale="log", yscale="log", xlabel="samples N", ylabel="test error E‖f − H‖²", title=title)
+    axis.set(xscale="log", yscale="log", xlabel="samples $N$", ylabel=ERROR, title=title)
 
 
 def figure(results: Results, control: Results) -> Figure:
     fig, axes = panels(3)
-    _errors(axes[0], results, "k = 3 (dotted: α²)")
-    axes[0].legend(frameon=False, fontsize=7)
+    _errors(axes[0], results, r"$k = 3$ (dotted: $\alpha^2$)")
+    axes[0].legend(frameon=False, fontsize=8)
     _errors(axes[1], control, "control: right coordinates given")
     for source, marks, text in ((results, ("o", "s"), ""), (control, ("^", "v"), "control: ")):
         dims, fits = source["data.dim"], _fits(source)
-        for (name, needed), mark, colour in zip(_needed(source).items(), marks, ("C0", "C1"), strict=True):
+        for (name, needed), mark, colour in zip(_needed(source).items(), marks, (BLUE, BROWN), strict=True):
             fit = fits[name]
             label = text + {"descent": "ResNet", "kernel": "best kernel"}[name]
             label += "" if fit is None else f", $d^{{{fit.exponent:.2f}}}$"
@@ -186,8 +187,12 @@ def figure(results: Results, control: Results) -> Figure:
             if fit is not None:
                 axes[2].plot(dims, fit(dims), "-" if not text else ":", lw=1, color=colour)
     axes[2].set(
-        xscale="log", yscale="log", xlabel="dimension d", ylabel="samples to an error of α²", title="samples needed"
+        xscale="log",
+        yscale="log",
+        xlabel="dimension $d$",
+        ylabel=r"samples to an error of $\alpha^2$",
+        title="samples needed",
     )
     tick_at(axes[2], results["data.dim"])
-    axes[2].legend(frameon=False, fontsize=7)
+    axes[2].legend(frameon=False, fontsize=8)
     return fig

@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from simlab.claims._ledger import Judgement
-from simlab.figures._style import panels
+from simlab.figures._seeds import courses
+from simlab.figures._style import BLUE, BROWN, GREY, GUIDE, panels
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -118,14 +119,13 @@ def judge(results: Results) -> Judgement:
 def _course(axes: tuple[Axes, Axes], results: Results, title: str) -> None:
     learned, errors = axes
     where = "control: " if title.startswith("control") else ""
-    steps = np.nanmean(results["step"].astype(float), axis=0)
-    for name, colour, text in (("learned_simple", "C0", "F"), ("learned_composed", "C1", "αG(F)")):
-        learned.plot(steps, results[name].T, lw=0.7, alpha=0.4, color=colour)
-        learned.plot(steps, results[name].mean(axis=0), lw=2, color=colour, label=text)
-    parts = (("error_simple", "C0", "F"), ("error_composed", "C1", "αG(F)"), ("error_rest", "C7", "the rest"))
-    for name, colour, text in parts:
-        errors.plot(steps, results[name].mean(axis=0), lw=1.6, color=colour, label=text)
-    learned.axhline(0.5, color="0.7", lw=0.8)
+    composed = r"$\alpha G(F)$"
+    parts = (("simple", BLUE, "-", "$F$"), ("composed", BROWN, "--", composed), ("rest", GREY, ":", "the rest"))
+    for name, colour, style, text in parts:
+        if name != "rest":
+            courses(learned, results, f"learned_{name}", {}, colour, text, style, lw=1.8)
+        courses(errors, results, f"error_{name}", {}, colour, text, style, log=True, lw=1.8)
+    learned.axhline(0.5, color=GUIDE, lw=0.8)
     learned.set(ylabel="part learned", title=title, ylim=(-0.3, 1.3))
     errors.set(yscale="log", ylabel="error in this part", title=f"{where}parts of the error")
     for axis in axes:
@@ -134,7 +134,7 @@ def _course(axes: tuple[Axes, Axes], results: Results, title: str) -> None:
 
 
 def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(2, 2)
+    fig, axes = panels(4, columns=2)
     _course((axes[0], axes[1]), results, "both layers trained")
     _course((axes[2], axes[3]), control, "control: second layer as drawn")
     return fig

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from simlab.claims._briefly import brief
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import Power, fit_power, legend_below, power_line, reference_line
-from simlab.figures._style import colours, panels, tick_at
+from simlab.figures._seeds import course
+from simlab.figures._style import BLUE, colours, panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -121,9 +122,9 @@ def judge(results: Results) -> Judgement:
 
 def _fit(axis: Axes, results: Results, title: str) -> None:
     dims = results["data.dim"]
-    power_line(axis, dims, _distances(results), "C0", "fit")
+    power_line(axis, dims, _distances(results), BLUE, "fit")
     reference_line(axis, dims, 1.5 * float(_distances(results)[0].mean()), EXPONENT)
-    axis.set(xlabel="dimension d", ylabel="mean of (f_SGD − f_exact)²", title=title)
+    axis.set(xlabel="dimension $d$", ylabel=r"mean of $(f_{\mathrm{SGD}} - f_{\mathrm{exact}})^2$", title=title)
     tick_at(axis, dims)
     legend_below(axis, "")
 
@@ -133,10 +134,12 @@ def figure(results: Results, control: Results) -> Figure:
     dims = results["data.dim"].tolist()
     t = results["time"][0, 0] / results["network.width"][0]
     for i, (dim, shade) in enumerate(zip(dims, colours(len(dims)), strict=True)):
-        axes[0].plot(t, results["test_loss"][i, 0], "o-", ms=3, lw=1, color=shade, label=f"SGD, d = {dim}")
+        curves = list(results["test_loss"][i])
+        course(axes[0], [t] * len(curves), curves, shade, f"SGD, $d = {dim}$", "o-", ms=3, lw=1)
     axes[0].plot(t, results["loss_limit"][-1, 0], "k--", lw=1.3, label="exact dynamics")
-    axes[0].set(xlabel="time of particles", ylabel="loss ½E(f* − f)²", title="z₁ + z₁z₂ + z₁z₂z₃, one draw")
+    axes[0].set(xlabel="time of particles", title="$z_1 + z_1z_2 + z_1z_2z_3$, mean over draws")
+    axes[0].set_ylabel(r"loss $\frac{1}{2}\mathrm{E}(f^* - f)^2$")
     axes[0].legend(frameon=False, fontsize=8)
-    _fit(axes[1], results, "steps ∝ 1/d, batches ∝ d")
-    _fit(axes[2], control, "control: steps ∝ 1/d, batches of 4")
+    _fit(axes[1], results, r"steps $\propto 1/d$, batches $\propto d$")
+    _fit(axes[2], control, r"control: steps $\propto 1/d$, batches of 4")
     return fig

@@ -10,9 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from simlab.claims._ledger import Judgement
-from simlab.claims._spectra import label, number, over_predicted, points
-from simlab.figures._spectra import eigenvalue_lines, log10_axis
-from simlab.figures._style import colours, panels
+from simlab.claims._spectra import decay_panels, label, number, over_predicted, points
+from simlab.figures._style import CONTROL_COLOUR, MEASURED, colours, panels
 from simlab.record.reader import Results
 
 STATEMENT = "Eigenvalues of the step's random-feature kernel fall like k^(-d-2^(2-L)+1): slower at every further layer."
@@ -64,28 +63,26 @@ def judge(results: Results) -> Judgement:
 
 
 def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    depths, dim = results["kernel.depth"].tolist(), int(results["experiment.dim"].max())
-    for axis, source, title in ((axes[0], results, "step"), (axes[1], control, "control: ReLU")):
-        for depth, shade in zip(depths, colours(len(depths)), strict=True):
-            at = {"kernel.depth": depth, "experiment.dim": dim}
-            law = source.select("log10_predicted", at)
-            eigenvalue_lines(
-                axis, source["degree"], source.select("log10_eigenvalue", at), law, shade, f"depth {depth}"
-            )
-        axis.set(xscale="log", xlabel="degree k", ylabel="eigenvalue", title=f"{title}, d = {dim}")
-        log10_axis(axis)
+    fig, axes = panels(5)
+    depths = results["kernel.depth"].tolist()
+    kernels = [
+        ({"kernel.depth": d}, shade, f"depth {d}") for d, shade in zip(depths, colours(len(depths)), strict=True)
+    ]
+    decay_panels((axes[0], axes[3]), results, kernels, "step")
+    decay_panels((axes[1], axes[4]), control, kernels, "control: ReLU")
+    for axis in axes[:2]:
         axis.legend(frameon=False, fontsize=8)
-    for source, colour, name in ((results, "C0", "step"), (control, "C3", "control: ReLU")):
+    for source, colour, mark, name in (
+        (results, MEASURED, "o", "step"),
+        (control, CONTROL_COLOUR, "s", "control: ReLU"),
+    ):
         for i, d in enumerate(source["experiment.dim"].tolist()):
             ats = [{"kernel.depth": depth, "experiment.dim": d} for depth in depths]
             decay, low, high = ([number(source, n, at) - d for at in ats] for n in ("decay", "decay_low", "decay_high"))
             error = [np.subtract(decay, low), np.subtract(high, decay)]
-            shifted = np.array(depths) + 0.08 * i
-            axes[2].errorbar(
-                shifted, decay, error, fmt="o", color=colour, ms=4, capsize=3, label=name if i == 0 else None
-            )
-    axes[2].plot(depths, [2.0 ** (2 - depth) - 1 for depth in depths], "k--", lw=1, label="2^(2−L) − 1")
-    axes[2].set(xlabel="depth L", ylabel="fitted exponent − d", title="decay exponents, every d", xticks=depths)
+            shifted, text = np.array(depths) + 0.08 * i, None if i else name
+            axes[2].errorbar(shifted, decay, error, fmt=mark, mfc="none", color=colour, ms=5, capsize=3, label=text)
+    axes[2].plot(depths, [2.0 ** (2 - depth) - 1 for depth in depths], "k--", lw=1, label="$2^{2-L} - 1$")
+    axes[2].set(xlabel="depth $L$", ylabel="fitted exponent $- d$", title="decay exponents, every $d$", xticks=depths)
     axes[2].legend(frameon=False, fontsize=8)
     return fig

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from simlab.claims._briefly import between, brief_range
 from simlab.claims._ledger import Judgement
 from simlab.figures._powers import Power, fit_power, legend_below, power_line
-from simlab.figures._style import panels, setting, tick_at
+from simlab.figures._style import BLUE, BROWN, CONTROL_COLOUR, GREEN, PURPLE, panels, setting, tick_at
 from simlab.record.reader import Results
 from simlab.sphere.mean_relu import c_gamma
 
@@ -119,11 +119,12 @@ def _lines(axis: Axes, results: Results, title: str) -> None:
     widths, dim = results["network.width"], setting(results, "data", "dim")
     for i, norms in enumerate(results["network.norms"].tolist()):
         start, end = _off(results, norms)
-        power_line(axis, widths, start, f"C{2 * i}", f"{norms} norms, start")
-        power_line(axis, widths, end, f"C{2 * i + 1}", "end")
+        (first, second), marks = ((BLUE, BROWN), "os") if i == 0 else ((GREEN, PURPLE), "^D")
+        power_line(axis, widths, start, first, f"{norms} norms, start", marks[0])
+        power_line(axis, widths, end, second, "end", marks[1], "--")
         style = "k--" if norms == "random" else "k:"
         axis.plot(widths, _predicted(norms, dim, widths), style, lw=1, label=f"predicted, {norms} norms")
-    axis.set(xlabel="width m", ylabel="rms of F/(α‖x‖) − 1", title=title)
+    axis.set(xlabel="width $m$", ylabel=r"rms of $F/(\alpha\|x\|) - 1$", title=title)
     tick_at(axis, widths)
     legend_below(axis, "fitted exponents")
 
@@ -133,13 +134,21 @@ def figure(results: Results, control: Results) -> Figure:
     widths = results["network.width"].tolist()
     at = {"network.norms": "random", "seed": results["seed"][0]}
     r = results.select("group_radius", at | {"network.width": widths[-1]})
-    for source, width, mark in ((results, widths[0], "o"), (results, widths[-1], "s"), (control, widths[-1], "x")):
+    for source, width, mark, colour in (
+        (results, widths[0], "o", BLUE),
+        (results, widths[-1], "s", BROWN),
+        (control, widths[-1], "x", CONTROL_COLOUR),
+    ):
         F = source.select("first_layer_by_radius", at | {"network.width": width})[-1]
-        words = "control, " if source is control else ""
-        axes[0].plot(r, F, mark, ms=5, mfc="none", label=f"{words}m = {width}")
-    axes[0].plot(r, r, "k-", lw=0.8, label="‖x‖")
+        words = "control: " if source is control else ""
+        axes[0].plot(r, F, mark, ms=5, mfc="none", color=colour, label=f"{words}$m = {width}$")
+    axes[0].plot(r, r, "k-", lw=0.8, label=r"$\|x\|$")
     axes[0].set(
-        xscale="log", yscale="log", xlabel="‖x‖ (median of a tenth)", ylabel="F/α", title="one draw, at the end"
+        xscale="log",
+        yscale="log",
+        xlabel=r"$\|x\|$ (median of a tenth)",
+        ylabel=r"$F/\alpha$",
+        title="one draw, at the end",
     )
     axes[0].legend(frameon=False, fontsize=8)
     _lines(axes[1], results, "spherically symmetric neurons")

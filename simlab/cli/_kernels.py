@@ -33,7 +33,10 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
     "--at", type=Numbers(), default="-1,-0.5,0,0.5,1", show_default=True, help="Cosines u to evaluate κ(u) at."
 )
 @click.option(
-    "--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Draw κ(u)/κ(1) into this PNG file."
+    "--plot",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Draw κ(u)/κ(1) into this file: .png, .pdf or .svg.",
 )
 @_options.quiet
 @_options.as_json
@@ -112,7 +115,7 @@ def kernel(
     "--plot",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Draw eigenvalues and predicted law into this PNG file.",
+    help="Draw eigenvalues and predicted law into this file: .png, .pdf or .svg.",
 )
 @_options.quiet
 @_options.as_json
@@ -132,7 +135,7 @@ def spectrum(
 
     \b
     Example:
-      simlab spectrum ntk --depth 5 --dim 10 --max-degree 1000 --plot decay.png
+      simlab spectrum ntk --depth 5 --dim 10 --max-degree 1000 --plot decay.pdf
       simlab spectrum nngp --depth 2,3,10 --dim 3 --max-degree 100 --json
       simlab spectrum laplace --c 1 --dim 10 --max-degree 50
     """
@@ -161,6 +164,10 @@ def _check_figure(plot: Path | None) -> None:
         raise BadInput("--plot: give the name of a file")
     if plot is not None and not plot.parent.is_dir():
         raise BadInput(f"{plot.parent}: no such directory")
+    if plot is not None:
+        from simlab.figures._style import file_format
+
+        file_format(plot)
 
 
 def _as_json(found: Any) -> dict[str, Any]:

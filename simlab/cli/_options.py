@@ -28,6 +28,31 @@ commit_seconds = click.option(
 )
 
 
+FIGURE_FORMAT = "simlab.figure_format"
+
+
+def _use_format(context: click.Context, parameter: click.Parameter, value: str) -> None:
+    """Into the context's notes, so that commands need not hand it on."""
+    context.meta[FIGURE_FORMAT] = value
+
+
+figure_format = click.option(
+    "--figure-format",
+    type=click.Choice(["png", "pdf", "svg"]),
+    default="png",
+    show_default=True,
+    callback=_use_format,
+    expose_value=False,
+    help="Format of figures; what is computed already is only drawn again.",
+)
+
+
+def chosen_format() -> str:
+    """What --figure-format of the running command says: png, pdf or svg; png where nothing runs."""
+    context = click.get_current_context(silent=True)
+    return str(context.meta.get(FIGURE_FORMAT, "png")) if context else "png"
+
+
 def _use_data(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
     """Into the environment, which workers inherit; absolute, whatever directory they are in."""
     import os

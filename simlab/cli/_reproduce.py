@@ -38,6 +38,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 )
 @_options.workers
 @_options.data
+@_options.figure_format
 @_options.overwrite
 @_options.quiet
 @_options.as_json
@@ -99,6 +100,7 @@ def reproduce(
             say=display.say,
             begin=begin,
             judged=judged,
+            figure_format=_options.chosen_format(),
         )
     if as_json:
         _options.print_json(rows)

@@ -40,6 +40,7 @@ directory_argument = click.argument("directory", type=click.Path(path_type=Path)
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change a key of the spec, as in TOML.")
 @_options.workers
 @_options.data
+@_options.figure_format
 @click.option("--order", type=click.Choice(["listed", "shuffled"]), default="listed", help="In which to take points.")
 @_options.overwrite
 @click.option("--dry-run", is_flag=True, help="List the points and an estimate; write nothing.")
@@ -84,6 +85,7 @@ def run(
 @directory_argument
 @_options.workers
 @_options.data
+@_options.figure_format
 @_options.commit_seconds
 @_options.quiet
 @_options.as_json
@@ -191,6 +193,7 @@ def _go(
         order=order,
         commit_seconds=commit_seconds,
         quiet=quiet,
+        figure_format=_options.chosen_format(),
     )
     if as_json:
         failed = [{"point": p, "at": spec.sweep.label(p), "error": e} for p, e in sorted(outcome.failed.items())]

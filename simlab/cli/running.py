@@ -7,12 +7,12 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from simlab import figures
 from simlab.cli import _hint
 from simlab.cli._progress import Display
-from simlab.core.errors import BadInput
+from simlab.core.errors import BadInput, one_of
 from simlab.core.params import Params
 from simlab.lab.directory import RunDirectory
 from simlab.lab.results import early_endings, merged_outputs
@@ -21,6 +21,7 @@ from simlab.lab.spec import Spec
 from simlab.record.reader import Results
 
 DATA = "SIMLAB_DATA"
+FigureFormat = Literal["png", "pdf", "svg"]
 
 
 def complete(
@@ -32,6 +33,7 @@ def complete(
     order: Order = "listed",
     commit_seconds: float = COMMIT_SECONDS,
     quiet: bool = False,
+    figure_format: FigureFormat = "png",
 ) -> Outcome:
     """Run a validated spec, or go on with it, and draw its figure; remarks and progress go to standard error."""
     chosen = figure_of(spec)
@@ -39,7 +41,9 @@ def complete(
     _hint.goes_on_with("resume", directory, *(["--data", data] if data and _reads_files(spec) else []))
 
     def draw(results: Path) -> Path | None:
-        return figures.save(chosen, Results(results), RunDirectory(directory).figure) if chosen is not None else None
+        if chosen is None:
+            return None
+        return figures.save(chosen, Results(results), directory / f"figure.{figure_format}")
 
     with Display(quiet) as display:
         outcome = run_spec(
@@ -70,8 +74,11 @@ def run(
     order: Order,
     commit_seconds: float,
     quiet: bool,
+    figure_format: FigureFormat,
 ) -> Outcome:
     """`simlab.run`: as the command, but bad input raises `BadInput` and ctrl-C `KeyboardInterrupt`."""
+    if figure_format not in get_args(FigureFormat):
+        raise BadInput(f"figure_format = {figure_format!r}: unknown (allowed: {one_of(get_args(FigureFormat))})")
     place = default_directory(source) if directory is None else Path(directory)
     with _data_directory(data):
         spec = load_for(place, source, settings)
@@ -84,6 +91,7 @@ def run(
                 order=order,
                 commit_seconds=commit_seconds,
                 quiet=quiet,
+                figure_format=figure_format,
             )
         except KeyboardInterrupt:
             print(f"simlab: stopped; what was committed is kept{_hint.how_to_go_on()}", file=sys.stderr, flush=True)

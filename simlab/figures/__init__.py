@@ -25,7 +25,7 @@ def choose(table: Mapping[str, Any], outputs: Mapping[str, Output]) -> Params:
 
 
 def save(chosen: Params, results: Results, path: Path) -> Path:
-    """Draw into a PNG file."""
+    """Draw into a PNG, PDF or SVG file, by its suffix."""
     return _style.save(module_of(chosen).draw(chosen, results), path)
 
 

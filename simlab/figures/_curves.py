@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MultipleLocator
 from numpy.typing import NDArray
 
-from simlab.figures._style import colours, setting
+from simlab.figures._style import GREY, GUIDE, colours, setting, tick_at
+from simlab.figures._words import point_label
 from simlab.record.reader import Results
 
 Floats = NDArray[np.float64]
@@ -39,7 +40,7 @@ def combinations(results: Results, name: str, without: tuple[str, ...]) -> Itera
 
 def label(at: Mapping[str, Any]) -> str:
     """``depth 3, dim 10``"""
-    return ", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in at.items())
+    return point_label(at.keys(), at.values())
 
 
 def learning_curve(axis: Axes, results: Results, at: Where, colour: Any, text: str, mark: str = "o") -> None:
@@ -52,12 +53,11 @@ def learning_curve(axis: Axes, results: Results, at: Where, colour: Any, text: s
 
 
 def log_axes(axis: Axes, n: NDArray[Any]) -> None:
-    axis.set(xscale="log", yscale="log", xlabel="samples n", ylabel="test error")
+    axis.set(xscale="log", yscale="log", xlabel="samples $n$", ylabel="test error")
     axis.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
     for set_formatter in (axis.yaxis.set_major_formatter, axis.yaxis.set_minor_formatter):
         set_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_xticks(n, [str(value) for value in n.tolist()], minor=False)
-    axis.set_xticks([], minor=True)
+    tick_at(axis, n)
 
 
 def stairs(axis: Axes, results: Results, at: Where, what: str) -> None:
@@ -77,7 +77,7 @@ def stairs(axis: Axes, results: Results, at: Where, what: str) -> None:
         some = np.flatnonzero(dims == value)
         some = some[np.argsort(x[some])]
         for i, (degree, shade) in enumerate(zip(degrees, colours(len(degrees)), strict=True)):
-            text = f"degree {degree}" + (f", d = {int(value)}" if np.unique(dims).size > 1 else "")
+            text = f"degree {degree}" + (f", $d = {int(value)}$" if np.unique(dims).size > 1 else "")
             below = 1 - i / max(1, len(degrees) - 1)
             look: Where = {"ms": 4 + 5 * below, "mfc": "none" if below else shade, "mew": 1.3, "color": shade}
             axis.errorbar(x[some], share[some, i], spread[some, i], fmt=mark, capsize=2, label=text, **look)
@@ -86,10 +86,11 @@ def stairs(axis: Axes, results: Results, at: Where, what: str) -> None:
             drawn, style = (predicted, "--") if known else (share, "-")
             axis.plot(x[some], drawn[some, i], style, lw=1 + below, color=shade)
     if theory:
-        axis.plot([], [], "--", lw=1, color="0.4", label="dashed: theory")
+        axis.plot([], [], "--", lw=1, color=GREY, label="dashed: theory")
     for step in range(int(np.floor(x.min())), int(np.ceil(x.max())) + 1):
-        axis.axvline(step, color="0.8", lw=0.8, zorder=0)
+        axis.axvline(step, color=GUIDE, lw=0.7, zorder=0)
     axis.xaxis.set_major_locator(MultipleLocator(0.5))
     dim = at.get("experiment.dim", setting(results, "experiment", "dim"))
-    xlabel = f"log {what} / log d" + (f",  d = {dim}" if dim is not None else "")
+    what = what if len(what) == 1 else rf"\mathrm{{{what}}}"
+    xlabel = rf"$\log {what} / \log d$" + (f",  $d = {dim}$" if dim is not None else "")
     axis.set(xlabel=xlabel, ylabel="share not learned", ylim=(-0.05, 1.25))

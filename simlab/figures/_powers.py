@@ -15,6 +15,8 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from simlab.figures._seeds import THIN, Seeds, band
+from simlab.figures._style import GREY
 from simlab.record.reader import Results
 from simlab.record.schema import RECORD
 
@@ -37,6 +39,10 @@ class Power:
     def within(self, expected: float, tolerance: float) -> bool:
         """The whole interval lies within `tolerance` of the expected exponent."""
         return bool(max(abs(self.low - expected), abs(self.high - expected)) <= tolerance)
+
+    def tex(self) -> str:
+        """For legends, by mathtext."""
+        return rf"${self.exponent:.2f} \pm {(self.high - self.low) / 2:.2f}$"
 
     def __str__(self) -> str:
         return f"{self.exponent:.3f} ± {(self.high - self.low) / 2:.3f}"
@@ -80,31 +86,47 @@ def reduced(results: Results, name: str, at: Mapping[str, Any], of: Literal["end
     return np.asarray(np.where(counts, values, -np.inf).max(axis=-1))
 
 
-def power_line(axis: Axes, x: ArrayLike, y: ArrayLike, colour: Any, label: str, *, fit: bool = True) -> None:
-    """Means as points, single repetitions as faint ones, and the fit as a line with its exponent in the legend."""
+def power_line(
+    axis: Axes,
+    x: ArrayLike,
+    y: ArrayLike,
+    colour: Any,
+    label: str,
+    mark: str = "o",
+    style: str = "-",
+    *,
+    fit: bool = True,
+    seeds: Seeds = "band",
+) -> None:
+    """Means as points, repetitions as a band or a thin line each, and the fit as a line, its exponent in the legend."""
     abscissa, values = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     values = np.where(values > 0, values, np.nan).reshape(len(abscissa), -1)
     power = fit_power(abscissa, values) if fit else None
-    text = f"{label}: {power}" if power and label else f"{power}" if power else label
-    if values.shape[1] > 1:
-        axis.plot(np.repeat(abscissa, values.shape[1]), values.ravel(), ".", ms=2, alpha=0.25, color=colour)
-    axis.plot(abscissa, values.mean(axis=1), "o" if fit else "o-", ms=4, lw=1.2, color=colour, label=text)
+    text = ": ".join(filter(None, [label, power.tex() if power else ""]))
+    if seeds == "band":
+        band(axis, abscissa, values, colour)
+    elif values.shape[1] > 1:
+        axis.plot(abscissa, values, style, lw=THIN, color=colour)
+    axis.plot(abscissa, values.mean(axis=1), mark + ("" if fit else style), ms=4.5, lw=1.3, color=colour, label=text)
     if power is not None:
-        axis.plot(abscissa, power(abscissa), "-", lw=1.2, color=colour)
+        axis.plot(abscissa, power(abscissa), style, lw=1.3, color=colour)
     axis.set(xscale="log", yscale="log")
 
 
 def reference_line(axis: Axes, x: ArrayLike, start: float, exponent: float) -> None:
-    """A dashed line of this exponent that begins at `start`, to compare with."""
+    """A dotted line of this exponent that begins at `start`, to compare with."""
     abscissa = np.asarray(x, dtype=np.float64)
     span = np.array([abscissa.min(), abscissa.max()])
-    axis.plot(span, start * (span / span[0]) ** exponent, "--", lw=1, color="0.4", label=f"exponent {exponent:g}")
+    text = f"exponent ${exponent:g}$"
+    axis.plot(span, start * (span / span[0]) ** exponent, ":", lw=1.4, color=GREY, label=text)
 
 
 def legend_below(axis: Axes, title: str) -> None:
-    """A legend in the lower left, below all points: the axis grows by half downwards. None without labels."""
-    if not axis.get_legend_handles_labels()[0]:
+    """A legend in the lower left, below all points: the axis grows downwards by what the entries need."""
+    entries = len(axis.get_legend_handles_labels()[0]) + bool(title)
+    if not entries:
         return
     low, high = axis.get_ylim()
-    axis.set_ylim(low * (low / high) ** 0.5, high)
+    share = min(0.6, 0.07 * entries + 0.03)  # of the axis' height
+    axis.set_ylim(low * (low / high) ** (share / (1 - share)), high)
     axis.legend(frameon=False, fontsize=8, loc="lower left", title=title, title_fontsize=8)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from simlab.figures._style import colours, panels
+from simlab.figures._style import GUIDE, colours, panels
 from simlab.kernels import Kernel
 from simlab.kernels._endpoints import predicted
 from simlab.kernels._spectrum import Spectrum
@@ -18,47 +18,83 @@ from simlab.kernels._spectrum import Spectrum
 Floats = NDArray[np.float64]
 
 
-def log10_axis(axis: Axes) -> None:
+def log10_axis(axis: Axes, *, whole: bool = True) -> None:
     """Label an axis of log10 values by powers of ten; eigenvalues may lie below the range of float64."""
-    axis.yaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
+    axis.yaxis.set_major_locator(MaxNLocator(nbins=7, integer=whole))
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"$10^{{{value:g}}}$"))
 
 
 def eigenvalue_lines(
-    axis: Axes, degrees: NDArray[np.int64], log10: Floats, law: Floats | None, colour: object, label: str
+    axis: Axes,
+    degrees: NDArray[np.int64],
+    log10: Floats,
+    law: Floats | None,
+    colour: object,
+    label: str,
+    power: float = 0.0,
 ) -> None:
-    """Points of both parities, zeros left out, and the law as a line for each parity."""
+    """Points of both parities, zeros left out, and the law as a line for each parity; all of them times k^power."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lift = power * np.log10(degrees)
+        values, line = log10 + lift, None if law is None else law + lift
     for parity, mark in ((0, "o"), (1, "^")):
         at = (degrees % 2 == parity) & (degrees > 0) & np.isfinite(log10)
-        axis.plot(degrees[at], log10[at], mark, ms=3.2, mew=0, color=colour, label=label if parity == 0 else None)
-        if law is not None:
-            line = (degrees % 2 == parity) & (degrees > 1) & np.isfinite(law)
-            axis.plot(degrees[line], law[line], "-", lw=0.9, color=colour, alpha=0.7)
+        axis.plot(degrees[at], values[at], mark, ms=3.2, mew=0, color=colour, label=label if parity == 0 else None)
+        if line is not None:
+            there = (degrees % 2 == parity) & (degrees > 1) & np.isfinite(line)
+            axis.plot(degrees[there], line[there], "-", lw=0.9, color=colour)
+
+
+def law_power(dim: int, exponent: float) -> float:
+    """p of the law μ_k ~ k^{−p}: d + 2ν − 1, ν the exponent of the kernel's singularity; NaN where it is smooth."""
+    return dim + 2.0 * exponent - 1.0
+
+
+def eigenvalue_axes(axis: Axes, title: str) -> None:
+    """Names and scales of a panel of eigenvalues."""
+    axis.set(xscale="log", xlabel="degree $k$", ylabel=r"eigenvalue $\mu_k$", title=title)
+    log10_axis(axis)
+
+
+def compensated_axes(axis: Axes, dim: int, power: float, *, law: str = "") -> None:
+    """Names and scales of a panel of μ_k k^p, flat where the law μ_k ~ k^{−p} holds; of no law it says so."""
+    if not np.isfinite(power):
+        axis.set(xscale="log", xlabel="degree $k$", yticks=[])
+        axis.text(0.5, 0.6, "no power law is predicted", transform=axis.transAxes, ha="center")
+        return
+    more = power - dim
+    name = law or ("d" if more == 0 else f"d{more:+.3g}")
+    axis.set(xscale="log", xlabel="degree $k$", ylabel=rf"compensated $\mu_k\, k^{{{name}}}$")
+    axis.set_title(rf"flat: $\mu_k \sim k^{{-p}}$, $p = {name}{f' = {power:.4g}' if not law else ''}$")
+    log10_axis(axis, whole=False)
 
 
 def decay(kernels: Sequence[Kernel], spectra: Sequence[Spectrum]) -> Figure:
-    """Eigenvalues of several kernels against the degree, with the law that their end points predict."""
-    figure, (left, right) = panels(2)
+    """Eigenvalues of several kernels against the degree, times k^p, p of the law that their end points predict, and
+    over that law itself."""
+    figure, (left, middle, right) = panels(3)
+    dim, laws = spectra[0].dim, set()
     for kernel, spectrum, shade in zip(kernels, spectra, colours(len(kernels)), strict=True):
         ends = kernel.endpoints()
         law = None
         log10 = np.where(spectrum.known(), spectrum.log10, -np.inf)  # noise is not drawn
         if ends.exponent is not None and spectrum.domain == "sphere":
-            law = predicted(ends, spectrum.dim, spectrum.degrees)[0]
+            law, power = predicted(ends, dim, spectrum.degrees)[0], law_power(dim, ends.exponent)
+            laws.add(power)
             at = np.isfinite(law) & np.isfinite(log10) & (spectrum.degrees > 0)
             right.plot(spectrum.degrees[at], 10 ** (log10[at] - law[at]), ".", ms=4, color=shade)
+            eigenvalue_lines(middle, spectrum.degrees, log10, law, shade, repr(kernel), power)
         eigenvalue_lines(left, spectrum.degrees, log10, law, shade, repr(kernel))
-    span = (0.8, 1.25 * max(2, int(spectra[0].degrees[-1])))  # also where there is nothing above degree 0 to draw
-    left.set(xscale="log", xlim=span, xlabel="degree k", ylabel="eigenvalue")
-    left.set_title(
-        f"{spectra[0].domain}, d = {spectra[0].dim}: circles even, triangles odd, lines predicted", fontsize=9
-    )
-    log10_axis(left)
+    eigenvalue_axes(left, f"{spectra[0].domain}, $d = {dim}$: circles even, triangles odd, lines predicted")
+    # Kernels of several laws are each compensated by their own.
+    compensated_axes(middle, dim, max(laws, default=np.nan), law="p" if len(laws) > 1 else "")
     left.legend(frameon=False, fontsize=8)
-    if not right.lines:
+    if not laws:
         right.text(0.5, 0.6, "no power law is predicted", transform=right.transAxes, ha="center")
-    right.axhline(1.0, color="0.5", lw=0.8)
-    right.set(xscale="log", xlim=span, xlabel="degree k", ylabel="eigenvalue / predicted", ylim=(0, 2))
+    right.axhline(1.0, color=GUIDE, lw=0.8)
+    right.set(xscale="log", xlabel="degree $k$", ylabel="eigenvalue / predicted", ylim=(0, 2))
+    for axis in (left, middle, right):  # also where there is nothing above degree 0 to draw
+        axis.set_xlim(0.8, 1.25 * max(2, int(spectra[0].degrees[-1])))
     return figure
 
 
@@ -70,7 +106,7 @@ def profiles(kernels: Sequence[Kernel]) -> Figure:
         top = kernel(1.0)
         left.plot(u, kernel(u) / top, color=shade, lw=1.5, label=repr(kernel))
         right.loglog(t, 1 - kernel.profile(t, 2 - t) / top, color=shade, lw=1.5)
-    left.set(xlabel="cosine u", ylabel="κ(u)/κ(1)", xticks=[-1, -0.5, 0, 0.5, 1])
+    left.set(xlabel="cosine $u$", ylabel=r"$\kappa(u) / \kappa(1)$", xticks=[-1, -0.5, 0, 0.5, 1])
     left.legend(frameon=False, fontsize=8)
-    right.set(xlabel="t = 1 − u", ylabel="1 − κ(1−t)/κ(1)")
+    right.set(xlabel="$t = 1 - u$", ylabel=r"$1 - \kappa(1 - t) / \kappa(1)$")
     return figure

@@ -1,10 +1,9 @@
-"""The house style of figures: one place for sizes, colours and labels."""
+"""The house style of figures: one place for sizes, colours, files and the panels of a figure."""
 
 from __future__ import annotations
 
-import json
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,58 +12,104 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from simlab.core.errors import BadInput
+from simlab.figures._words import number
 from simlab.record.atomic import committing
 from simlab.record.reader import Results
 
 matplotlib.use("Agg", force=False)
 
-PANEL = (4.6, 3.6)
+PANEL = (4.2, 3.5)
+"""Width and height of one panel in inches."""
+MOST_COLUMNS = 3
+FORMATS = ("png", "pdf", "svg")
+
+# Fixed colours, each of a contrast of at least 3:1 on white. Whoever uses two also uses two marks or line styles.
+BLUE, RED, BROWN, GREEN, PURPLE, GREY = "C0", "C3", "#b85c00", "#23801f", "C4", "0.4"
+MEASURED, CONTROL_COLOUR = BLUE, RED
+GUIDE = "0.5"
+"""Levels, thresholds and other lines that are no data."""
+LIGHTEST = 0.62
+"""Of plasma: beyond it the contrast on white falls below 3:1."""
+
+_TEXT: dict[Any, Any] = {"axes.titlesize": 10, "axes.labelsize": 10, "xtick.labelsize": 9, "ytick.labelsize": 9}
+_FILES: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "simlab", "pdf.fonttype": 42}
 
 
-def panels(columns: int, rows: int = 1) -> tuple[Figure, list[Axes]]:
-    """A figure of equal panels, laid out so that nothing overlaps."""
-    figure = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+def panels(count: int, columns: int = MOST_COLUMNS) -> tuple[Figure, list[Axes]]:
+    """A figure of `count` equal panels in rows of at most three, laid out so that nothing overlaps.
+
+    Rows are as even as they can be: four panels are two and two. `columns` asks for shorter rows.
+    """
+    rows = -(-count // min(columns, MOST_COLUMNS))
+    figure, axes = _grid(rows, -(-count // rows))
+    for axis in axes[count:]:
+        axis.remove()
+    return figure, axes[:count]
+
+
+def paired_panels(count: int) -> tuple[Figure, list[tuple[Axes, Axes]]]:
+    """A figure of `count` pairs of panels, one above the other, in rows of at most three; one pair lies abreast."""
+    if count == 1:
+        figure, (left, right) = panels(2)
+        return figure, [(left, right)]
+    blocks = -(-count // MOST_COLUMNS)
+    across = -(-count // blocks)
+    figure, axes = _grid(2 * blocks, across)
+    places = [2 * across * (i // across) + i % across for i in range(count)]
+    pairs = [(axes[place], axes[place + across]) for place in places]
+    for axis in axes:
+        if not any(axis in pair for pair in pairs):
+            axis.remove()
+    return figure, pairs
+
+
+def _grid(rows: int, columns: int) -> tuple[Figure, list[Axes]]:
+    with matplotlib.rc_context(_TEXT):
+        figure = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows), layout="constrained")
+        axes: list[Axes] = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for axis in axes:
         axis.grid(True, which="major", alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
     return figure, axes
 
 
-def save(figure: Figure, path: Path) -> Path:
-    """Draw into a PNG file that appears whole or not at all."""
-    with committing(path) as temporary:
-        figure.savefig(temporary, dpi=150, format="png")
+def file_format(path: Path) -> str:
+    """The format that a file's suffix asks for; any but .png, .pdf and .svg is refused."""
+    found = path.suffix.lower().removeprefix(".")
+    if found not in FORMATS:
+        said = f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
+        raise BadInput(f"{path}: a figure with {said} cannot be drawn; it must be .png, .pdf or .svg")
+    return found
+
+
+def save(figure: Figure, path: Path, about: Mapping[str, str] | None = None, dpi: int = 150) -> Path:
+    """Draw into a PNG, PDF or SVG file, by its suffix, that appears whole or not at all.
+
+    Same figure, same bytes: no date is written. Text stays text in SVG and PDF. `about` goes into the text fields of a
+    PNG.
+    """
+    kind = file_format(path)
+    undated: dict[str, dict[str, Any]] = {
+        "png": dict(about or {}),
+        "pdf": {"CreationDate": None},
+        "svg": {"Date": None},
+    }
+    with matplotlib.rc_context(_FILES), committing(path) as temporary:
+        figure.savefig(temporary, dpi=dpi, format=kind, metadata=undated[kind])
     return path
 
 
 def colours(count: int) -> list[Any]:
-    """`count` colours from dark to light, readable without colour vision."""
-    map_ = matplotlib.colormaps["viridis"]
-    return [map_(0.85 * i / max(1, count - 1)) for i in range(count)]
+    """`count` colours from dark to lighter, in order without colour vision, each of contrast 3:1 or more on white."""
+    map_ = matplotlib.colormaps["plasma"]
+    return [map_(LIGHTEST * i / max(1, count - 1)) for i in range(count)]
 
 
 def tick_at(axis: Axes, values: Any) -> None:
     """Ticks of a logarithmic x axis at these values alone, as plain numbers."""
-    axis.set_xticks(values, labels=[f"{value:g}" for value in values])
+    axis.set_xticks(values, labels=[number(value, values) for value in values])
     axis.xaxis.set_minor_locator(NullLocator())
-
-
-def readable(name: str) -> str:
-    """``train_loss`` → ``train loss``"""
-    return name.replace("_", " ")
-
-
-def point_label(dims: Iterable[str], values: Iterable[object]) -> str:
-    """``ntk, depth 3``: of a kind its name alone, of a whole table, ``{"kind": "ntk", "depth": 3}``, its values."""
-    words = []
-    for dim, value in zip(dims, values, strict=True):
-        name = dim.rpartition(".")[2]
-        if isinstance(value, str) and value.startswith("{"):
-            words.append(" ".join(readable(str(v)) for v in json.loads(value).values() if not isinstance(v, bool)))
-        else:
-            words.append(str(value) if name == "kind" else f"{readable(name)} {value}")
-    return ", ".join(words)
 
 
 def setting(results: Results, table: str, key: str) -> Any:

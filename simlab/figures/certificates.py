@@ -16,6 +16,7 @@ from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.figures._curves import combinations, label
 from simlab.figures._style import colours, panels
+from simlab.figures._words import number
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 
@@ -55,7 +56,7 @@ def _bounds(axis: Axes, results: Results) -> None:
         axis.plot(results["width"], results.select("bound", at), "o-", ms=3, lw=1.2, color=shade, label=label(at))
         if f"bound{REFERENCE}" in results:
             axis.plot(results["width"], results.select(f"bound{REFERENCE}", at), "--", lw=1.2, color=shade)
-    axis.set(xscale="log", yscale="log", xlabel="width", ylabel="least E(f−g)²")
+    axis.set(xscale="log", yscale="log", xlabel="width $m$", ylabel=r"least $\mathrm{E}(f - g)^2$")
     if len(points) > 1:
         axis.legend(frameon=False, fontsize=8)
 
@@ -66,6 +67,6 @@ def width_lines(axis: Axes, results: Results, end: str = "", style: str = "o-", 
         values = results[f"log10_width{end}"][..., k]
         axis.plot(
             results[DIM], np.where(np.isfinite(values), values, np.nan), style, ms=3, lw=1.2, color=shade,
-            label=f"{prefix}{eps:g}",
+            label=f"{prefix}{number(eps)}",
         )  # fmt: skip
-    axis.set(xlabel="dimension d", ylabel="log10 of the least width")
+    axis.set(xlabel="dimension $d$", ylabel=r"$\log_{10}$ of the least width")

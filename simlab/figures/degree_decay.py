@@ -1,6 +1,6 @@
 """The residual's power by degree along a flow, as a share of its start, beside what the kernel's spectrum predicts.
 
-Lines of one degree share a colour, one line a seed; one panel a point of a sweep. Dashed: (1 − ημ_k)^{2t} of a descent
+Of every degree the mean over seeds with a band; one panel per point of a sweep. Dashed: (1 − ημ_k)^{2t} of a descent
 of constant step η, or e^{−2μ_k t} of a flow in time, μ_k the eigenvalues of the tangent kernel of infinite width, where
 the run recorded them (``residual_power`` with ``limit = true``).
 """
@@ -19,7 +19,9 @@ from pydantic import Field
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.figures._style import colours, panels, point_label
+from simlab.figures._seeds import SEEDS, Seeds, course
+from simlab.figures._style import GREY, colours, panels
+from simlab.figures._words import point_label, readable
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 
@@ -29,6 +31,7 @@ FLOOR = 5e-3
 
 
 class Params(Base):
+    seeds: SEEDS = "band"
     title: str = Field("", description="above all panels")
 
 
@@ -58,26 +61,27 @@ def predicted(results: Results, at: Mapping[str, Any], degree: int) -> float | N
         return float(2.0 * np.log(abs(1.0 - float(results.select("step_size", at)) * mu)))
 
 
-def decay(axis: Axes, results: Results, points: list[dict[str, Any]]) -> None:
-    """The lines of these points, one a degree and point; predictions of the first."""
+def decay(axis: Axes, results: Results, points: list[dict[str, Any]], seeds: Seeds = "band") -> None:
+    """Of every degree the mean and range over these points, the seeds; predictions of the first."""
     x_name = "step" if "step_size" in results else "time"
     starts = [np.stack([results.select(name, at)[:1] for at in points]) for name in (NEEDED, f"{NEEDED}_error")]
     degrees = present(*starts)
     first_x = 1.0
     for degree, shade in zip(degrees, colours(len(degrees)), strict=True):
-        for at in points:
-            power, x = results.select(NEEDED, at)[:, degree], results.select(x_name, at).astype(np.float64)
-            share = np.where(power > 0, power / power[0], np.nan)
-            text = f"degree {degree}" if at is points[0] else None
-            axis.plot(x, share, "o-", ms=2.5, lw=0.6, alpha=0.6, color=shade, label=text)
-            first_x = float(x[x > 0][:1].sum()) or 1.0
+        powers = [results.select(NEEDED, at)[:, degree] for at in points]
+        x = [results.select(x_name, at).astype(np.float64) for at in points]
+        first_x = min((float(one[one > 0][0]) for one in x if (one > 0).any()), default=1.0)
+        # Powers are estimates without bias, which noise makes negative: their mean is the arithmetic one.
+        shares = [power / power[0] for power in powers]
+        look: dict[str, Any] = {"log": True, "geometric": False, "seeds": seeds, "ms": 3, "lw": 1.0}
+        course(axis, x, shares, shade, f"degree {degree}", "o-", **look)
         if (slope := predicted(results, points[0], degree)) is not None and np.isfinite(slope):
-            fine = np.append(0.0, np.geomspace(first_x, x[-1], 300))
+            fine = np.append(0.0, np.geomspace(first_x, max(one[-1] for one in x), 300))
             axis.plot(fine, np.exp(slope * fine), "--", lw=1.4, color=shade)
     if "limit_eigenvalue" in results:
-        text = "(1 − ημ_k)^2t" if x_name == "step" else "exp(−2μ_k t)"
-        axis.plot([], [], "--", lw=1.4, color="0.4", label=text)
-    axis.set(yscale="log", ylim=(FLOOR, 2.0), xlabel=x_name, ylabel="residual power / start")
+        text = r"$(1 - \eta\mu_k)^{2t}$" if x_name == "step" else r"$\exp(-2\mu_k t)$"
+        axis.plot([], [], "--", lw=1.4, color=GREY, label=text)
+    axis.set(yscale="log", ylim=(FLOOR, 2.0), xlabel=readable(x_name), ylabel="residual power / start")
     axis.set_xscale("symlog", linthresh=first_x)
     axis.set_xlim(left=0.0)
     axis.legend(frameon=False, fontsize=8, loc="lower left")
@@ -90,7 +94,7 @@ def draw(params: Params, results: Results) -> Figure:
     figure, axes = panels(len(values))
     for axis, value in zip(axes, values, strict=True):
         at = dict(zip(dims, value, strict=True))
-        decay(axis, results, [at | ({} if seed is None else {"seed": seed}) for seed in seeds])
+        decay(axis, results, [at | ({} if seed is None else {"seed": seed}) for seed in seeds], params.seeds)
         axis.set_title(point_label(dims, value))
     if params.title:
         figure.suptitle(params.title, fontsize=11)

@@ -1,6 +1,7 @@
 """Eigenvalues of every point against the degree on log axes, even and odd apart, with the law that is predicted.
 
-Of a sweep with several axes the first has a panel for each of its values.
+Beside or below them the compensated eigenvalues μ_k k^p, p the predicted exponent: flat where the law holds. Of a sweep
+with several axes the first has a pair of panels for each of its values.
 """
 
 from __future__ import annotations
@@ -8,12 +9,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.figures._spectra import eigenvalue_lines, log10_axis
-from simlab.figures._style import colours, panels
+from simlab.figures._spectra import compensated_axes, eigenvalue_axes, eigenvalue_lines, law_power
+from simlab.figures._style import colours, paired_panels, setting
+from simlab.figures._words import point_label
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 
@@ -32,22 +35,22 @@ def draw(params: Params, results: Results) -> Figure:
     dims = results.dims["trace"]
     outer, inner = (dims[:1], dims[1:]) if len(dims) > 1 else ((), dims)
     across, points = (list(itertools.product(*(results[dim].tolist() for dim in some))) for some in (outer, inner))
-    figure, axes = panels(len(across))
-    for axis, value in zip(axes, across, strict=True):
+    figure, pairs = paired_panels(len(across))
+    for value, (above, below) in zip(across, pairs, strict=True):
+        laws = set()
         for point, shade in zip(points, colours(len(points)), strict=True):
             at = dict(zip((*outer, *inner), (*value, *point), strict=True))
             log10, law = results.select("log10_eigenvalue", at), results.select("log10_predicted", at)
-            eigenvalue_lines(axis, results["degree"], log10, law, shade, _label(inner, point))
-        axis.set(xscale="log", xlabel="degree k", ylabel="eigenvalue")
-        axis.set_title(_label(outer, value), fontsize=10)
-        log10_axis(axis)
+            dim = int(at.get("experiment.dim", setting(results, "experiment", "dim")))
+            power = law_power(dim, float(results.select("exponent", at)))
+            eigenvalue_lines(above, results["degree"], log10, law, shade, point_label(inner, point))
+            if np.isfinite(law).any():
+                laws.add((dim, power))
+                eigenvalue_lines(below, results["degree"], log10, law, shade, point_label(inner, point), power)
+        eigenvalue_axes(above, point_label(outer, value))
+        compensated_axes(below, *min(laws, default=(0, np.nan)), law="p" if len(laws) > 1 else "")
     if inner:
-        axes[0].legend(frameon=False, fontsize=8)
+        pairs[0][0].legend(frameon=False, fontsize=8)
     if params.title:
         figure.suptitle(params.title, fontsize=11)
     return figure
-
-
-def _label(dims: tuple[str, ...], values: tuple[object, ...]) -> str:
-    """``depth 3, dim 10``"""
-    return ", ".join(f"{dim.rpartition('.')[2]} {value}" for dim, value in zip(dims, values, strict=True))

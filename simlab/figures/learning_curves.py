@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.figures._curves import averaged, combinations, label, learning_curve, log_axes
-from simlab.figures._style import colours, panels
+from simlab.figures._style import GREY, colours, panels
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 
@@ -50,7 +50,9 @@ def draw(params: Params, results: Results) -> Figure:
         if first is not None:
             axis.set_title(label({first: value}), fontsize=10)
     for axis in axes:
-        axis.legend(frameon=False, fontsize=8, title="lines: theory", title_fontsize=8)
+        axis.legend(
+            frameon=False, fontsize=8, title="bars: standard errors over seeds, lines: theory", title_fontsize=8
+        )
     if params.title:
         figure.suptitle(params.title, fontsize=11)
     return figure
@@ -61,13 +63,12 @@ def _guide(axis: Axes, results: Results, at: dict[str, Any]) -> None:
     n, mean = results[SAMPLES].astype(np.float64), averaged(results, "test_error", at)[0]
     rate = float(np.atleast_1d(averaged(results, "rate", at)[0])[0])
     if np.isfinite(rate) and n.size > 1:
-        axis.plot(
-            n, 0.6 * mean[-1] * (n / n[-1]) ** -rate, ":", color="0.4", lw=1.2, label=f"rate as n → ∞: n^(−{rate:.2f})"
-        )
+        text = rf"rate as $n \to \infty$: $n^{{{-rate:.2f}}}$"
+        axis.plot(n, 0.6 * mean[-1] * (n / n[-1]) ** -rate, ":", color=GREY, lw=1.4, label=text)
 
 
 def _slope(results: Results, at: dict[str, Any]) -> str:
     """The measured power of n, in words."""
     n, mean = results[SAMPLES].astype(np.float64), averaged(results, "test_error", at)[0]
     slope = np.polyfit(np.log(n), np.log(mean), 1)[0] if n.size > 1 and np.all(mean > 0) else np.nan
-    return f"n^({slope:.2f})".replace("-", "−") if np.isfinite(slope) else "no slope"
+    return f"$n^{{{slope:.2f}}}$" if np.isfinite(slope) else "no slope"

@@ -16,7 +16,9 @@ from pydantic import Field
 from simlab.core.errors import BadInput, nearest, one_of
 from simlab.core.params import Params as Base
 from simlab.figures._powers import legend_below, power_line, reduced, reference_line
-from simlab.figures._style import colours, panels, point_label, readable, tick_at
+from simlab.figures._seeds import SEEDS
+from simlab.figures._style import colours, panels, tick_at
+from simlab.figures._words import point_label, readable
 from simlab.record.reader import Results
 from simlab.record.schema import RECORD, Output
 
@@ -29,6 +31,7 @@ class Params(Base):
     of: Literal["end", "largest"] = Field("end", description="which value of a trajectory: its last or its largest")
     fit: bool = Field(True, description="fit a power law to each line")
     reference: float | None = Field(None, description="exponent of a line to compare with")
+    seeds: SEEDS = "band"
     title: str = ""
 
 
@@ -61,11 +64,11 @@ def draw(params: Params, results: Results) -> Figure:
         for point, shade in zip(points, colours(len(points)), strict=True):
             values = reduced(results, name, dict(zip(lines, point, strict=True)), params.of)
             # What is left are the axis and the seeds, in the order of the sweep, where the seeds are last.
-            power_line(axis, x, values, shade, point_label(lines, point), fit=params.fit)
+            power_line(axis, x, values, shade, point_label(lines, point), fit=params.fit, seeds=params.seeds)
             tops.append(np.nanmax(values))
         if params.reference is not None:
             reference_line(axis, x, 1.3 * float(np.max(tops)), params.reference)
-        axis.set(xlabel=params.x, ylabel=readable(name))
+        axis.set(xlabel=readable(params.x), ylabel=readable(name))
         if x.size <= FEW_TICKS:
             tick_at(axis, x)
         legend_below(axis, "fitted exponent" if params.fit else "")

@@ -35,12 +35,10 @@ def draw(params: Params, results: Results) -> Figure:
     if SIZE not in results:
         raise BadInput(f"figure: staircases draws against {SIZE}, which this run does not sweep")
     others = list(combinations(results, "unlearned", ("seed", results.dims[SIZE][0])))[:MOST_PANELS]
-    figure, axes = panels(min(len(others), 4), -(-len(others) // 4))
-    for axis, at in zip(axes, others, strict=False):
+    figure, axes = panels(len(others))
+    for axis, at in zip(axes, others, strict=True):
         stairs(axis, results, at, params.size)
         axis.set_title(label(at), fontsize=10)
-    for axis in axes[len(others) :]:
-        axis.set_axis_off()
     axes[0].legend(frameon=False, fontsize=8)
     if params.title:
         figure.suptitle(params.title, fontsize=11)

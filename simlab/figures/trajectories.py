@@ -1,4 +1,4 @@
-"""Recorded trajectories, one panel a name, one line a point; lines of one value of the first axis share a colour.
+"""Recorded trajectories: one panel per name, one line per point of the sweep, its mean over seeds with a band.
 
 Beside them, dashed and of the same colour, another trajectory of the point, such as what theory predicts of it.
 """
@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.core.errors import BadInput, nearest, one_of
 from simlab.core.params import Params as Base
 from simlab.figures._powers import legend_below
-from simlab.figures._style import colours, panels, point_label, readable
+from simlab.figures._seeds import SEEDS, courses, each_seed
+from simlab.figures._style import colours, panels
+from simlab.figures._words import point_label, readable
 from simlab.record.reader import Results
 from simlab.record.schema import RECORD, Output
+
+MOST_COLOURS = 8
 
 
 class Params(Base):
@@ -28,6 +31,7 @@ class Params(Base):
     x: Literal["step", "time", "record"] = Field("step", description="the horizontal axis")
     log_x: bool = False
     log_y: bool = True
+    seeds: SEEDS = "band"
     title: str = ""
 
 
@@ -43,34 +47,28 @@ def check(params: Params, outputs: Mapping[str, Output]) -> None:
             raise BadInput(f"figure: {name!r} is not a trajectory of this run{nearest(name, known)} ({one_of(known)})")
 
 
-def _label(dim: str, value: object) -> str:
-    """``network.width = 100``; of a whole table its values."""
-    return point_label([dim], [value]) if str(value).startswith("{") else f"{dim} = {value}"
-
-
-def _drawable(params: Params, y: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(y > 0, y, np.nan) if params.log_y else y
-
-
 def draw(params: Params, results: Results) -> Figure:
     figure, axes = panels(len(params.y))
-    dims = results.dims["length"]
-    values = [results[dim] for dim in dims]
-    shades = colours(len(values[0]) if values else 1)
+    dims = [dim for dim in results.dims["length"] if dim != "seed"]
+    points = list(itertools.product(*(results[dim].tolist() for dim in dims)))
+    # Few points have a colour each; of many, those of one value of the first axis share theirs.
+    own = len(points) <= MOST_COLOURS or len(dims) == 1
+    keys = points if own else list(dict.fromkeys(point[:1] for point in points))
+    shades = dict(zip(keys, colours(len(keys)), strict=True))
     dashed = params.beside or [""] * len(params.y)
     for axis, name, beside in zip(axes, params.y, dashed, strict=True):
-        first_x = float("inf")
-        for index in itertools.product(*(range(len(v)) for v in values)):
-            where = {dim: v[i] for dim, v, i in zip(dims, values, index, strict=True)}
-            y = results.select(name, where)
-            x = np.arange(len(y)) if params.x == RECORD else results.select(params.x, where)
-            first_x = min([first_x, *x[x > 0][:1].tolist()])
-            first = index[0] if index else 0
-            label = _label(dims[0], values[0][first]) if dims and not any(index[1:]) else None
-            axis.plot(x, _drawable(params, y), color=shades[first], lw=1.3, alpha=0.8, label=label)
+        first_x, named = float("inf"), set()
+        for point in points:
+            at, key = dict(zip(dims, point, strict=True)), point if own else point[:1]
+            text = None if key in named or not key else point_label(dims[: len(key)], key)
+            named.add(key)
+            look: dict[str, Any] = {"x": params.x, "log": params.log_y, "seeds": params.seeds}
+            courses(axis, results, name, at, shades[key], text, "-", **look)
             if beside:
-                other = _drawable(params, results.select(beside, where))
-                axis.plot(x, other, "--", color=shades[first], lw=1.1, alpha=0.8)
+                courses(axis, results, beside, at, shades[key], None, "--", lw=1.1, **look)
+            if params.x != RECORD:
+                x = np.concatenate(each_seed(results, params.x, at))
+                first_x = min([first_x, *np.sort(x[x > 0])[:1].tolist()])
         if beside:
             axis.plot([], [], "k--", lw=1.1, label=readable(beside))
         if params.log_x:
@@ -78,14 +76,12 @@ def draw(params: Params, results: Results) -> Figure:
             axis.set_xscale("symlog", linthresh=first_x if np.isfinite(first_x) else 1)
         if params.log_y:
             axis.set_yscale("log")
-        if beside and params.log_y:
-            legend_below(axis, "")
-        elif beside:
-            axis.legend(fontsize=8, frameon=False)
         axis.set_xlabel(readable(params.x))
         axis.set_ylabel(readable(name))
-    if dims and not dashed[0]:
-        axes[0].legend(fontsize=8, frameon=False)
+        if beside and params.log_y:
+            legend_below(axis, "")
+        elif (axis is axes[0] or beside) and axis.get_legend_handles_labels()[1]:
+            axis.legend(fontsize=8, frameon=False)
     if params.title:
-        figure.suptitle(params.title)
+        figure.suptitle(params.title, fontsize=11)
     return figure

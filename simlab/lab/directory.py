@@ -21,9 +21,10 @@ from simlab.record.index import Index
 from simlab.record.reader import Results
 
 HEAD = "# Resolved by simlab; the run's segments belong to this text. sha256 {hash}\n"
-OWN = ("spec.toml", "given.toml", "segments", "results.h5", "figure.png", ".lock", ".collate")
+FIGURES = ("figure.png", "figure.pdf", "figure.svg")
+OWN = ("spec.toml", "given.toml", "segments", "results.h5", *FIGURES, ".lock", ".collate")
 LOCK_SECONDS = 0.5  # `status` holds the lock for an instant
-HALF_WRITTEN = re.compile(r"((spec|given)\.toml|results\.h5|figure\.png)" + atomic.HALF_WRITTEN)
+HALF_WRITTEN = re.compile(r"((spec|given)\.toml|results\.h5|figure\.(png|pdf|svg))" + atomic.HALF_WRITTEN)
 
 
 class RunDirectory:
@@ -35,7 +36,6 @@ class RunDirectory:
         self.given_path = self.path / "given.toml"
         self.segments = self.path / "segments"
         self.results = self.path / "results.h5"
-        self.figure = self.path / "figure.png"
         self.collate_lock = self.path / ".collate"
 
     @property
@@ -137,7 +137,8 @@ class RunDirectory:
     def begin(self, spec: Spec, overwrite: bool) -> None:
         """Make the directory ready (the lock is held): old results gone if asked, the spec in place."""
         if overwrite:
-            for path in [self.results, self.figure, self.given_path, *Index.files(self.segments)]:
+            figures = [self.path / name for name in FIGURES]
+            for path in [self.results, *figures, self.given_path, *Index.files(self.segments)]:
                 path.unlink(missing_ok=True)
         self.segments.mkdir(exist_ok=True)
         if spec.given is not None and spec.given != self._read_given():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simlab.figures import accuracies
-from simlab.figures._style import point_label
+from simlab.figures._words import point_label
 
 TABLES = [json.dumps({"kind": "ntk", "depth": 3}), json.dumps({"kind": "laplace", "c": 1.0})]
 
@@ -34,7 +34,7 @@ class Made(dict[str, Any]):
 @pytest.mark.parametrize(
     ("last", "scale", "ticks", "connected"),
     [
-        (TABLES, "linear", ["ntk 3", "laplace 1.0"], False),
+        (TABLES, "linear", ["ntk 3", "laplace 1"], False),
         ([2, 5], "linear", ["2", "5"], True),
         ([100, 10000], "log", ["100", "10000"], True),
     ],

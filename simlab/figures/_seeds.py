@@ -1,0 +1,103 @@
+"""Repetitions on an axis: their mean as a line, and as a band the range from the least to the largest seed.
+
+On a logarithmic axis the mean is the geometric one. A seed whose trajectory ends before the others ends the mean too,
+at a cross: a mean over those that are left would be one of survivors. These go on as thin lines of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+from pydantic import Field
+
+from simlab.record.reader import Results
+
+Floats = NDArray[np.float64]
+Seeds = Literal["band", "lines"]
+SEEDS = Annotated[Seeds, Field(description="seeds as their mean with a band from least to largest, or a line each")]
+THIN = 0.9
+
+
+def centre(values: Floats, log: bool, axis: int = -1) -> Floats:
+    """The mean along an axis, on a logarithmic axis the geometric one; NaN where a value is not there or not drawn."""
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        found = np.exp(np.log(values).mean(axis=axis)) if log else values.mean(axis=axis)
+    return np.where(np.isfinite(found) & ((found > 0) | (not log)), found, np.nan)
+
+
+def band(axis: Axes, x: Any, values: Floats, colour: Any) -> None:
+    """The range of values : (places, seeds); the first band of an axis has an entry in its legend."""
+    count = values.shape[1]
+    if count < 2:
+        return
+    first = not any(str(some.get_label()).startswith("band:") for some in axis.collections)
+    text = f"band: range of {count} seeds" if first else None
+    low, high = (np.where(np.isfinite(end), end, np.nan) for end in (values.min(axis=1), values.max(axis=1)))
+    axis.fill_between(x, low, high, color=colour, alpha=0.18, lw=0, label=text)
+
+
+def course(
+    axis: Axes,
+    x: Sequence[NDArray[Any]],
+    y: Sequence[NDArray[Any]],
+    colour: Any,
+    label: str | None,
+    style: str = "-",
+    *,
+    log: bool = False,
+    geometric: bool | None = None,
+    seeds: Seeds = "band",
+    **look: Any,
+) -> None:
+    """Trajectories of one point, x and y of each seed without padding: a mean and a band, or a line per seed.
+
+    log: whether y will be logarithmic. geometric: which mean, by default that of the axis. Seeds that were recorded at
+    different x have no mean: they are drawn as lines.
+    """
+    look = {"lw": 1.4, **look}
+    curves = [np.asarray(values, dtype=np.float64) for values in y]
+    curves = [np.where(values > 0, values, np.nan) if log else values for values in curves]
+    least = min(map(len, curves))
+    apart = any(not np.array_equal(one[:least], x[0][:least]) for one in x)
+    if len(curves) == 1 or seeds == "lines" or apart:
+        for i, (one, values) in enumerate(zip(x, curves, strict=True)):
+            thin = look | ({"lw": THIN} if len(curves) > 1 else {})
+            axis.plot(one, values, style, color=colour, label=None if i else label, **thin)
+        return
+    # On a log axis what is not positive lies below all that is: the band's foot is there, its mean is not.
+    both = np.stack([np.asarray(values, dtype=np.float64)[:least] for values in y], axis=1)
+    mean = centre(both, log if geometric is None else geometric)
+    axis.plot(x[0][:least], np.where(mean > 0, mean, np.nan) if log else mean, style, color=colour, label=label, **look)
+    band(axis, x[0][:least], both, colour)
+    longer = [(one, values) for one, values in zip(x, curves, strict=True) if len(values) > least]
+    for one, values in longer:
+        axis.plot(one[least - 1 :], values[least - 1 :], style, color=colour, lw=THIN)
+    if longer and least:
+        first = not any(str(line.get_label()).startswith("×") for line in axis.lines)
+        text = "×: a seed ends, others go on" if first else None
+        ended = [values[-1] for values in curves if len(values) == least]
+        axis.plot([x[0][least - 1]] * len(ended), ended, "x", ms=6, color=colour, label=text)
+
+
+def each_seed(results: Results, name: str, at: dict[str, Any]) -> list[NDArray[Any]]:
+    """A trajectory at these coordinates, without padding, of every seed; of one where the sweep has none."""
+    if "seed" not in results.dims["length"] or "seed" in at:
+        return [results.select(name, at)]
+    return [results.select(name, at | {"seed": seed}) for seed in results["seed"].tolist()]
+
+
+def courses(
+    axis: Axes, results: Results, name: str, at: dict[str, Any], colour: Any, label: str | None, style: str = "-",
+    *, x: str = "step", first: int = 0, **rest: Any,
+) -> None:  # fmt: skip
+    """`course` of a recorded trajectory at these coordinates, against another one, or the number of the record.
+
+    first: the record to begin with; 1 leaves out time 0, which a logarithmic axis does not have.
+    """
+    y = each_seed(results, name, at)
+    places = [np.arange(len(values)) for values in y] if x == "record" else each_seed(results, x, at)
+    course(axis, [one[first:] for one in places], [one[first:] for one in y], colour, label, style, **rest)

@@ -1,0 +1,63 @@
+"""Results made up for any spec, so that its figure can be drawn without a run.
+
+Every name that the spec's points record is there, with its dimensions. Floats are positive, fall along a trajectory and
+differ between points and seeds; steps and times rise. What the numbers say means nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simlab.lab.results import merged_outputs
+from simlab.lab.spec import Spec
+from simlab.record.reader import Results
+from simlab.record.schema import RECORD
+
+RECORDS, UNNAMED = 6, 3
+
+
+class Made(Results):
+    """`values` gives names to have other arrays than made-up ones."""
+
+    def __init__(self, spec: Spec, **values: Any) -> None:
+        self._spec, rng = spec, np.random.default_rng(1)
+        self._names, self._read = {}, {}
+        sizes = {RECORD: RECORDS}
+        for dimension in spec.sweep.dimensions:
+            sizes[dimension.name] = dimension.size
+            for name, given in dimension.coords.items():
+                array = np.array(given)
+                text = array.dtype.kind in "US" or array.dtype == object
+                self._add(name, (dimension.name,), np.array([str(one) for one in given]) if text else array)
+        axes = tuple(dimension.name for dimension in spec.sweep.dimensions)
+        outputs = merged_outputs(spec)
+        for output in outputs.values():
+            for name, coords in output.coords.items():
+                sizes[name] = len(coords)
+                self._add(name, (name,), np.asarray(coords))
+        self._add("length", axes, np.full([sizes[dim] for dim in axes], RECORDS))
+        rising = np.arange(RECORDS) * 10
+        for name, output in outputs.items():
+            dims = (*axes, *output.dims)
+            shape = [sizes.setdefault(dim, UNNAMED) for dim in dims]
+            if name in ("step", "time"):
+                array = np.broadcast_to(rising, shape).astype(output.dtype)
+            elif np.dtype(output.dtype).kind == "i":
+                array = np.zeros(shape, dtype=output.dtype) if output.codes else rng.integers(1, 9, shape)
+            else:
+                array = rng.uniform(0.2, 0.9, shape)
+                if output.is_trajectory:
+                    fall = np.exp(-0.4 * np.arange(RECORDS))
+                    array = array * fall.reshape(-1, *[1] * (len(output.dims) - 1))
+            self._add(name, dims, array)
+        for name, array in values.items():
+            self._add(name, self._names[name], np.broadcast_to(array, self._read[name].shape))
+
+    def _add(self, name: str, dims: tuple[str, ...], array: Any) -> None:
+        self._names[name], self._read[name] = dims, array
+
+    @property
+    def attrs(self) -> dict[str, Any]:  # type: ignore[override]
+        return {"spec": self._spec.text, "spec_hash": self._spec.hash}
