@@ -19,7 +19,14 @@ FILES = [
     *sorted(path for place, ends in PLACES.items() for end in ends for path in (ROOT / place).rglob(f"*.{end}")),
     *(ROOT / name for name in ("README.md", "CHANGELOG.md")),
 ]
-EXAMPLES = {"guides.py", "bibliography.py", "test_guides.py", "test_bibliography.py", "test_references.py", "mathematics.md"}
+EXAMPLES = {
+    "guides.py",
+    "bibliography.py",
+    "test_guides.py",
+    "test_bibliography.py",
+    "test_references.py",
+    "mathematics.md",
+}
 """Files that speak about references: what they hold are examples."""
 
 

@@ -47,10 +47,10 @@ figure_format = click.option(
 )
 
 
-def chosen_format() -> str:
+def chosen_format() -> Any:
     """What --figure-format of the running command says: png, pdf or svg; png where nothing runs."""
     context = click.get_current_context(silent=True)
-    return str(context.meta.get(FIGURE_FORMAT, "png")) if context else "png"
+    return context.meta.get(FIGURE_FORMAT, "png") if context else "png"
 
 
 def _use_data(context: click.Context, parameter: click.Parameter, value: str | None) -> None:

@@ -14,7 +14,6 @@ from simlab.cli import _hint
 from simlab.cli._progress import Display
 from simlab.core.errors import BadInput, one_of
 from simlab.core.params import Params
-from simlab.lab.directory import RunDirectory
 from simlab.lab.results import early_endings, merged_outputs
 from simlab.lab.run import COMMIT_SECONDS, Order, Outcome, Source, default_directory, load_for, run_spec
 from simlab.lab.spec import Spec
