@@ -11,10 +11,6 @@ import click
 from simlab.cli import _options
 
 
-def _first_line(module: Any) -> str:
-    return (inspect.getdoc(module) or "").partition("\n")[0]
-
-
 def _kinds() -> dict[str, list[str]]:
     """Room → kinds, for the rooms that have any."""
     from simlab.core import lookup
@@ -41,7 +37,7 @@ def list_(room: str | None, as_json: bool) -> None:
     if room is not None and room not in rooms:
         raise BadInput(f"room = {room!r}: unknown{nearest(room, rooms)} (allowed: {one_of(rooms)})")
     chosen = {name: kinds for name, kinds in rooms.items() if room in (None, name)}
-    lines = {r: {kind: _first_line(lookup.get(r, kind)) for kind in kinds} for r, kinds in chosen.items()}
+    lines = {r: {kind: lookup.first_line(r, kind) for kind in kinds} for r, kinds in chosen.items()}
     if as_json:
         _options.print_json(lines)
         return

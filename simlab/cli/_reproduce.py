@@ -55,14 +55,15 @@ def reproduce(
       simlab reproduce --quick -o out/ledger
       simlab reproduce tangent_rate --full --json
     """
+    from simlab.core import lookup
+
+    for name in claims:
+        lookup.check("claims", name, "claim")  # before anything heavy is imported
     from simlab.claims._ledger import passed, tally
     from simlab.claims._ledger import reproduce as measure
     from simlab.cli._progress import Display
-    from simlab.core import lookup
 
     names = claims or tuple(lookup.kinds("claims"))
-    for name in names:
-        lookup.get("claims", name, "claim")
     with Display(quiet) as display:
         rows = measure(names, size, output, workers=workers, overwrite=overwrite, progress=display, say=display.say)
     if as_json:
