@@ -316,6 +316,7 @@ class Pool:
     def _compiling(self, now: float) -> Compiling | None:
         busy = any(w.compiling_since or now - w.compiled_at < COMPILED_SECONDS for w in self.workers)
         if not busy or self.first_compiled is None:
+            self.first_compiled = None
             return None
         return Compiling(max(worker.compiled for worker in self.workers), now - self.first_compiled)
 
