@@ -12,10 +12,6 @@ from simlab.cli import _options, _text
 from simlab.cli._new import print_runs, show_run
 
 
-def _first_line(module: Any) -> str:
-    return (inspect.getdoc(module) or "").partition("\n")[0]
-
-
 def _kinds() -> dict[str, list[str]]:
     """Room → kinds, for the rooms that have any."""
     from simlab.core import lookup
@@ -49,7 +45,7 @@ def list_(room: str | None, as_json: bool) -> None:
         known = [*rooms, "runs"]
         raise BadInput(f"room = {room!r}: unknown{nearest(room, known)} (allowed: {one_of(known)})")
     chosen = {name: kinds for name, kinds in rooms.items() if room in (None, name)}
-    lines = {r: {kind: _first_line(lookup.get(r, kind)) for kind in kinds} for r, kinds in chosen.items()}
+    lines = {r: {kind: lookup.first_line(r, kind) for kind in kinds} for r, kinds in chosen.items()}
     if room is None:
         lines["runs"] = {name: bundled.get(name).question for name in bundled.names()}
     if as_json:

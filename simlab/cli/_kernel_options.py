@@ -101,6 +101,12 @@ def kernel(function: F) -> F:
 
 def kernels(kind: str, fields: dict[str, Any], settings: tuple[str, ...]) -> list[Kernel]:
     """One kernel for every kind (``nngp,ntk``) and every depth that was given."""
+    from simlab.core import lookup
+
+    for name in kind.split(","):  # before anything heavy is imported
+        lookup.check("kernels", name, f"{name}.kind")
+        if fields.get("activation") is not None:
+            lookup.check("activations", fields["activation"], f"{name}.activation.kind")
     from simlab.core.params import choose
     from simlab.lab.spec import override
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from simlab.lab.pace import Snapshot
 
 LINE_SECONDS = 5.0
+COMPILING_SECONDS = 20.0  # what a cold cache costs most runs, on two quiet cores
 
 
 def clock(seconds: float | None) -> str:
@@ -66,6 +67,8 @@ class Cell:
 
 class Display:
     """Shows snapshots and remarks. Use as a context manager; call it with a snapshot."""
+
+    compiling = False
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
@@ -119,6 +122,8 @@ class Display:
             self.bar.start()
 
     def __call__(self, shot: Snapshot) -> None:
+        if shot.compiling is not None and not self.compiling:  # said at once: a first run must not look hung
+            self.compiling, self.last = True, -LINE_SECONDS
         if self.bar is not None:
             self._draw(shot)
         elif self.cell is not None:
@@ -157,6 +162,13 @@ class Display:
 
 
 def _points(shot: Snapshot) -> str:
+    if shot.compiling is not None:
+        usual = f", about {COMPILING_SECONDS:.0f} s" if shot.compiling.seconds <= COMPILING_SECONDS else ""
+        done = f"; {shot.done}/{shot.points} points" if shot.done else ""
+        return (
+            f"compiling (once{usual}): {shot.compiling.functions} functions so far,"
+            f" {clock(shot.compiling.seconds)}{done}"
+        )
     failed = f", {shot.failed} failed" if shot.failed else ""
     return (
         f"{shot.done}/{shot.points} points{failed}, {quantity(shot.rate)}/s,"

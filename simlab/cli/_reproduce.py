@@ -62,15 +62,16 @@ def reproduce(
       simlab reproduce --quick -o out/ledger
       simlab reproduce tangent_rate --full --json
     """
+    from simlab.core import lookup
+
+    for name in claims:
+        lookup.check("claims", name, "claim")  # before anything heavy is imported
     from simlab.claims._ledger import passed, tally
     from simlab.claims._ledger import reproduce as measure
     from simlab.cli._progress import Display
     from simlab.cli._verdicts import Course, line
-    from simlab.core import lookup
 
     names = claims or tuple(lookup.kinds("claims"))
-    for name in names:
-        lookup.get("claims", name, "claim")
     _hint.same_command()
     course, longest = Course(len(names)), max(map(len, names))
     with Display(quiet) as display:

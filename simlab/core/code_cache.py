@@ -94,6 +94,11 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
     def cache_path(self) -> str | None:
         return None if (directory := cache_dir()) is None else str(directory)
 
+    @property
+    def keeps(self) -> bool:
+        """Whether code of this function will be found again by another process."""
+        return self._cache_file is not None
+
     @functools.cached_property
     def _cache_file(self) -> IndexDataCacheFile | None:
         if (directory := cache_dir()) is None:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from simlab.core.code_cache import CodeCache, cache_dir
+from simlab.core.declared import declare
 from simlab.core.sources import PACKAGE, in_package, source_hash
 
 __all__ = ["FLAGS", "PACKAGE", "PerReal", "cache_dir", "jit", "per_real", "source_hash"]
@@ -37,8 +38,8 @@ def jit(
 ) -> F | Callable[[F], F]:
     """Compile with the house flags: ``@jit``, or ``@jit(signatures=[…], fastmath={"contract"})`` to add to them.
 
-    `signatures` compiles at import for just these types; needed by a loop that takes another compiled function as
-    a `numba.types.FunctionType` argument.
+    `signatures`: the only types it is compiled for, each when first needed (`simlab.core.declared`). A loop that takes
+    another compiled function as a `numba.types.FunctionType` argument needs them.
 
     Use `named` for a closure over other compiled functions. Numba's index of the cache includes the closed-over
     objects, whose identity changes per process, so nothing would be found again. Closures that differ must have
@@ -56,10 +57,8 @@ def jit(
         dispatcher.declared = tuple(signatures or ())
         if named != "" and in_package(func.__code__.co_filename):
             dispatcher._cache = CodeCache(dispatcher, closure_in_key=named is not None)
-        for signature in signatures or ():
-            dispatcher.compile(signature)
         if signatures:
-            dispatcher.disable_compile()
+            declare(dispatcher, signatures)
         return dispatcher  # type: ignore[no-any-return]
 
     return decorate if function is None else decorate(function)

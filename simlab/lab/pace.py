@@ -1,7 +1,8 @@
 """How far a run is, how fast it goes, and how long it will take.
 
 Points of a sweep differ in cost by orders of magnitude, so time left is counted in the experiment's own estimate of
-the work of each point, not in points; the slowest point under way is a lower bound.
+the work of each point, not in points; the slowest point under way is a lower bound. Time in which workers start or
+compile is not time in which they work: rate and time left do not count it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,16 @@ class Running:
 
 
 @dataclass
+class Compiling:
+    """Workers compile code that later runs will find in the cache."""
+
+    functions: int
+    """compiled so far, by the worker that has compiled the most"""
+    seconds: float
+    """since the first worker began"""
+
+
+@dataclass
 class Snapshot:
     """How far a run is, for whoever shows it."""
 
@@ -36,6 +47,7 @@ class Snapshot:
     rate: float
     remaining: float | None
     running: list[Running]
+    compiling: Compiling | None = None
 
 
 class Pace:
@@ -49,6 +61,11 @@ class Pace:
         self._left = {point: self._weight(point) for point in points}
         self._done = 0.0
         self._points = 0
+        self._paused = 0.0
+
+    def pause(self, seconds: float) -> None:
+        """Count these seconds as none of work; a share of them where a share of the workers could not work."""
+        self._paused += seconds
 
     def _weight(self, point: int) -> float:
         if self.spec.sweep.points // self._seeds > WEIGHED or not hasattr(self.spec.experiment, "cost"):
@@ -78,6 +95,7 @@ class Pace:
             if rate > 0:
                 slowest = max(slowest, (total - done) / rate)
         elapsed = now - self.began
-        remaining = max(left * elapsed / work, slowest) if work > 0 else None
-        rate = (self._points + fractions) / elapsed if elapsed > 0 else 0.0
+        worked = elapsed - self._paused
+        remaining = max(left * worked / work, slowest) if work > 0 else None
+        rate = (self._points + fractions) / worked if worked > 0 else 0.0
         return Snapshot(self.spec.sweep.points, computed, failed, elapsed, rate, remaining, shown)

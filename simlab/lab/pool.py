@@ -26,7 +26,7 @@ from simlab.core import stopping
 from simlab.core.errors import BadInput, SimlabError, WriteFailed
 from simlab.core.sources import PACKAGE
 from simlab.lab.directory import RunDirectory
-from simlab.lab.pace import Pace, Snapshot
+from simlab.lab.pace import Compiling, Pace, Snapshot
 from simlab.lab.spec import Spec
 from simlab.record.index import Index
 from simlab.record.writer import MERGE_AT
@@ -35,6 +35,7 @@ MOST_DEATHS = 3
 GRACE_SECONDS = 1.5
 AHEAD_SECONDS = 0.5  # work handed out ahead of time, so that short points do not wait for the parent
 SNAPSHOT_SECONDS = 0.2
+COMPILED_SECONDS = 0.5  # between two functions a worker counts as compiling for so long
 # This very package, after the standard library and before whatever else is installed.
 BOOT = """
 import sys
@@ -56,6 +57,26 @@ class _Worker:
     count: int = 0
     at: tuple[int, float, float] | None = None
     first_at: tuple[float, float] = (0.0, 0.0)
+    compiled: int = 0
+    """functions it has compiled"""
+    compiling_since: float | None = None
+    compiled_at: float = -COMPILED_SECONDS
+    """when it last ended compiling"""
+
+    @property
+    def away(self) -> bool:
+        """Cannot work yet: it starts or compiles."""
+        return not self.ready or self.compiling_since is not None
+
+    def note_compiling(self, functions: int, busy: bool, now: float) -> None:
+        self.compiled = functions
+        if self.compiling_since is None:
+            self.compiling_since = now
+        if not busy:
+            self.began += now - self.compiling_since  # its rate is that of its work
+            self.compiling_since, self.compiled_at = None, now
+            if self.at is not None:
+                self.first_at = (now, self.at[1])
 
     def send(self, **message: Any) -> None:
         assert self.process.stdin is not None
@@ -99,12 +120,15 @@ class Pool:
         self.finished = set(index.finished)
         self.pace = Pace(spec, self.todo)
         self.shown = 0.0
+        self.ticked = self.pace.began
+        self.first_compiled: float | None = None
 
     def work(self) -> dict[int, str]:
         """Compute every point of the order, then collate; returns the failed points with their errors."""
         try:
             while self.workers or not self.collated:
                 self._hire()
+                self._tick()
                 self._show()
                 with contextlib.suppress(queue.Empty):
                     self._handle(*self.inbox.get(timeout=SNAPSHOT_SECONDS))
@@ -211,6 +235,10 @@ class Pool:
         now = time.monotonic()
         if "ready" in message:
             worker.ready, worker.began = True, now
+        if "compiling" in message:
+            functions, busy = message["compiling"]
+            worker.note_compiling(functions, busy, now)
+            self.first_compiled = self.first_compiled or now
         if "cannot_write" in message:
             raise WriteFailed(
                 f"{message['cannot_write']}; what was committed is kept; make room, then `simlab resume"
@@ -277,13 +305,30 @@ class Pool:
         self.finished = set(self.index.finished)
         self.todo.extendleft(point for point in reversed(lost) if point not in self.index.finished)
 
+    def _tick(self) -> None:
+        """Time in which workers cannot work yet says nothing about their pace."""
+        now = time.monotonic()
+        if self.workers:
+            share = sum(worker.away for worker in self.workers) / len(self.workers)
+            self.pace.pause(share * (now - self.ticked))
+        self.ticked = now
+
+    def _compiling(self, now: float) -> Compiling | None:
+        busy = any(w.compiling_since or now - w.compiled_at < COMPILED_SECONDS for w in self.workers)
+        if not busy or self.first_compiled is None:
+            self.first_compiled = None
+            return None
+        return Compiling(max(worker.compiled for worker in self.workers), now - self.first_compiled)
+
     def _show(self, force: bool = False) -> None:
         now = time.monotonic()
         if now - self.shown >= SNAPSHOT_SECONDS or force:
             self.shown = now
             computed = len(self.finished) + sum(len(worker.computed) for worker in self.workers)
             running = [(*worker.at, *worker.first_at) for worker in self.workers if worker.at is not None]
-            self.progress(self.pace.snapshot(now, computed, len(self.failed), running))
+            shot = self.pace.snapshot(now, computed, len(self.failed), running)
+            shot.compiling = self._compiling(now)
+            self.progress(shot)
 
 
 def _cause(code: int) -> str:

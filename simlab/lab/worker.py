@@ -9,7 +9,8 @@ All HDF5 is written here, where no signal handler can raise inside HDF5's calls,
 Commands: ``{"points": [[point, goes on, attempt], …]}``, ``{"fail": [[point, attempt, error], …]}`` (record
 it), ``{"merge": true}`` (what earlier processes left), ``{"collate": true}``, ``{"end": true}``, ``{"stop": true}``.
 Reports: ``ready``, ``done`` (points computed), ``at`` (point, done, total), ``committed`` (points now durable),
-``failed`` (point → error), ``merged``, ``collated``, ``refused`` (bad input), ``cannot_write`` and ``broken``.
+``compiling`` (functions compiled so far, whether it goes on), ``failed`` (point → error), ``merged``, ``collated``,
+``refused`` (bad input), ``cannot_write`` and ``broken``.
 """
 
 from __future__ import annotations
@@ -82,6 +83,10 @@ class Worker:
         self.channel.write(json.dumps(message) + "\n")
         self.channel.flush()
         self.last_report = time.monotonic()
+
+    def compiling(self, functions: int, busy: bool) -> None:
+        if threading.current_thread() is threading.main_thread():  # reports of two threads would mix
+            self.report(compiling=[functions, busy])
 
     def work(self) -> None:
         from simlab.core.errors import BadInput, WriteFailed
@@ -237,6 +242,9 @@ def main() -> None:
     worker.spec.experiment  # noqa: B018  imports BLAS and numba before their threads are limited
     import numba
 
+    from simlab.core.compiling import watch
+
+    watch(worker.compiling)
     numba.set_num_threads(worker.spec.threads)
     with threadpool_limits(worker.spec.threads):
         worker.work()

@@ -54,3 +54,15 @@ def test_steps_of_an_earlier_session_are_not_work_of_this_one() -> None:
     made = pace()
     shot = made.snapshot(5.0, 0, 0, [(3, 45.0, 50.0, 0.0, 40.0)])
     assert shot.remaining == pytest.approx(5 + 50 + 2 * 0.5, rel=0.02)
+
+
+def test_time_in_which_nobody_works_does_not_count() -> None:
+    """Two cheap points in 2 s of work after 30 s of compiling: as fast, and as long to go, as without these 30 s."""
+    plain, paused = pace(), pace()
+    paused.pause(30.0)
+    for made in (plain, paused):
+        made.done(0)
+        made.done(1)
+    one, other = plain.snapshot(2.0, 2, 0, []), paused.snapshot(32.0, 2, 0, [])
+    assert (other.rate, other.remaining) == (pytest.approx(one.rate), pytest.approx(one.remaining))
+    assert (one.elapsed, other.elapsed) == (2.0, 32.0), "what is shown as time so far is all of it"
