@@ -13,8 +13,14 @@ import click
 from simlab.cli import _options
 
 
+def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from simlab.core import guides
+
+    return [name for name in guides.guides() if name.startswith(incomplete)]
+
+
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=_complete)
 @click.option("--section", metavar="NUMBER", help="One section: 4, 4.2, or a title such as sources.")
 @click.option("--contents", is_flag=True, help="The headings alone.")
 @_options.as_json
