@@ -44,6 +44,15 @@ def test_every_reference_resolves() -> None:
     assert {str(path): bad for path, text in texts.items() if (bad := references_in(text))} == {}
 
 
+def test_every_paper_named_with_its_year_is_listed() -> None:
+    name = r"[A-Z][\w'’-]+"
+    dated = re.compile(rf"(?:{name}, )*{name} (?:and|&) {name} \(?(?:19|20)\d\d|{name} et al\.(?: \(?(?:19|20)\d\d)?")
+    shipped = [path for path in FILES if path.relative_to(ROOT).parts[0] != "tests" and path.name not in EXAMPLES]
+    found = {match.group() for path in shipped for match in dated.finditer(path.read_text(encoding="utf-8"))}
+    assert len(found) > 15
+    assert [phrase for phrase in sorted(found) if sources.unknown(phrase)] == []
+
+
 def test_nothing_shipped_refers_to_a_text_that_users_do_not_have() -> None:
     private = re.compile(r"\bDESIGN\b|\bSTYLE\.md|\bMATH\.md|\bshared/|\bseeds/")
     shipped = [path for path in FILES if path.relative_to(ROOT).parts[0] != "tests"]

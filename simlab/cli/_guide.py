@@ -13,8 +13,14 @@ import click
 from simlab.cli import _options
 
 
+def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from simlab.core import guides
+
+    return [name for name in guides.guides() if name.startswith(incomplete)]
+
+
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=_complete)
 @click.option("--section", metavar="NUMBER", help="One section: 4, 4.2, or a title such as sources.")
 @click.option("--contents", is_flag=True, help="The headings alone.")
 @_options.as_json
@@ -71,6 +77,8 @@ def _show(text: str) -> None:
     if text.count("\n") < shutil.get_terminal_size().lines:
         click.echo(shown, nl=False, color=colour)
         return
+    if colour and "R" not in (flags := os.environ.get("LESS", "")):
+        os.environ["LESS"] = f"{flags} -R".strip()  # without it less prints the codes of bold text
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C is the pager's while it is open
     try:
         click.echo_via_pager(shown.rstrip("\n"), color=colour)  # adds the last line end itself
@@ -83,7 +91,7 @@ def _styled(text: str) -> str:
     lines = []
     for line in text.splitlines():
         if line.startswith("#"):
-            line = click.style(line.lstrip("# "), bold=True, underline=line.count("#", 0, 3) < 3)
+            line = click.style(line.lstrip("# "), bold=True, underline=not line.startswith("###") or None)
         elif not line.startswith("    "):
             line = re.sub(r"\*\*(.+?)\*\*", lambda m: click.style(m[1], bold=True), line)
         lines.append(line)

@@ -98,9 +98,10 @@ def describe(text: str, see: str = "", width: int = 79) -> str:
 
 def _by_authors(match: re.Match[str], text: str) -> list[Source]:
     """Papers by the authors named, and of the year behind the names if there is one."""
-    names = [name for name in re.split(r", | and | & |–| et al\.", match.group()) if name]
+    authors = re.sub(r"['’]s$", "", match.group())  # "Allen-Zhu and Li's experiment"
+    names = [name for name in re.split(r", | and | & |–| et al\.", authors) if name]
     year = _YEAR.match(text, match.end())
-    short = match.group().endswith("et al.")
+    short = authors.endswith("et al.")
     return [
         source
         for source in sources().values()

@@ -38,6 +38,12 @@ def test_guides_are_listed(simlab_again: Call) -> None:
     assert parts["text"] == guides.section(guides.read("mathematics"), "9")
 
 
+def test_names_are_completed() -> None:
+    env = {**os.environ, "_SIMLAB_COMPLETE": "bash_complete", "COMP_WORDS": "simlab guide ma", "COMP_CWORD": "2"}
+    done = subprocess.run([sys.executable, "-m", "simlab"], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "plain,mathematics\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -88,6 +94,14 @@ def test_no_color_is_honoured() -> None:
     assert on_a_terminal(["mathematics", "--section", "8"], NO_COLOR="1") == guides.section(
         guides.read("mathematics"), "8"
     )
+
+
+def test_less_is_told_to_show_bold_text(tmp_path: Path) -> None:
+    pager = tmp_path / "pager"
+    pager.write_text('#!/bin/sh\ncat > /dev/null; echo "LESS=$LESS"\n')
+    pager.chmod(0o755)
+    assert on_a_terminal(["mathematics"], PAGER=str(pager), LESS="-FX").strip() == "LESS=-FX -R"
+    assert on_a_terminal(["mathematics"], PAGER=str(pager), LESS="-FX", NO_COLOR="1").strip() == "LESS=-FX"
 
 
 def test_guide_imports_nothing_heavy() -> None:

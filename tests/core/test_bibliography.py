@@ -48,6 +48,7 @@ def test_no_paper_is_listed_twice() -> None:
         ("Safran, Eldan and Shamir 2019", ["Safran et al. 2019"]),
         ("Eldan and Shamir", ["Eldan and Shamir 2016"]),
         ("Rahimi–Recht 2007", ["Rahimi and Recht 2007"]),
+        ("Ogita, Rump and Oishi's Dot2", ["Ogita et al. 2005"]),
         ("Ben Arous et al. 2021", ["Ben Arous et al. 2021"]),
         ("Abbe, Boix-Adserà and Misiakiewicz 2022", ["Abbe et al. 2022"]),
         ("Ghorbani, Mei, Misiakiewicz and Montanari 2021", ["Ghorbani et al. 2021"]),
