@@ -53,9 +53,9 @@ def app() -> None:
 
     \b
     Example:
-      simlab reproduce --quick -o out/ledger      every claim, measured, judged, drawn
-      simlab run runs/quickstart.toml -o out/q    a sweep; stop it at any time
-      simlab resume out/q                         goes on where it was
+      simlab reproduce --quick -o out/ledger    every claim, measured, judged
+      simlab run runs/quickstart.toml -o out/q  a sweep; stop it at any time
+      simlab resume out/q                       goes on where it was
 
     Options can be set in the environment: SIMLAB_RUN_WORKERS=2 is `simlab run --workers 2`.
     """

@@ -45,7 +45,7 @@ def run(
 
     \b
     Example:
-      simlab run runs/quickstart.toml -o out/quickstart --set network.scaling=mean_field
+      simlab run runs/quickstart.toml -o out/q --set network.scaling=mean_field
     """
     from simlab.lab.run import load_for
 
@@ -89,6 +89,7 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
     Example:
       simlab status out/quickstart
     """
+    from simlab.cli import _text
     from simlab.lab.directory import RunDirectory
     from simlab.record.index import Status
 
@@ -117,15 +118,16 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
     if as_json:
         _options.print_json(found)
         return
-    click.echo(
+    text = (
         f"{directory}: {counts['finished']} of {found['points']} points finished, {counts['unfinished']} under way, "
         f"{counts['failed']} failed; {found['records']} records in {found['segments']} segments "
         f"({found['bytes'] / 1e6:.1f} MB); {'running' if found['running'] else 'not running'}"
     )
+    click.echo(_text.wrap(text, 2, ""))
     for line in _in_words(found["ended_early"], spec):
-        click.echo(f"  {line}")
+        click.echo(_text.wrap(line, 4, "  "))
     for failure in failures:
-        click.echo(f"  failed: {failure['at']}: {failure['error']}")
+        click.echo(_text.wrap(f"failed: {failure['at']}: {failure['error']}", 4, "  "))
         if traceback:
             click.echo(failure["traceback"])
 
@@ -241,6 +243,7 @@ def _draw(chosen: Any, results: Any, path: Path | None) -> None:
 
 
 def _print_plan(spec: Spec, workers: int | None, as_json: bool) -> None:
+    from simlab.cli import _text
     from simlab.cli._progress import clock
     from simlab.lab.run import default_workers, estimate
 
@@ -261,11 +264,11 @@ def _print_plan(spec: Spec, workers: int | None, as_json: bool) -> None:
         )
         return
     for point in range(sweep.points):
-        click.echo(f"{point:>6}  {sweep.label(point)}")
+        click.echo(_text.wrap(sweep.label(point), 8, f"{point:>6}  "))
     size = "unknown size" if guess.nbytes is None else f"{guess.nbytes / 1e6:.3g} MB"
     click.echo(
-        f"{sweep.points} points, about {clock(guess.seconds)} on {used} workers (rough), {size} recorded;"
-        " nothing was written"
+        f"{sweep.points} points, about {clock(guess.seconds)} on {used} workers (rough), {size} recorded\n"
+        "nothing was written"
     )
 
 

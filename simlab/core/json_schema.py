@@ -131,7 +131,7 @@ def _plain(field: FieldInfo) -> Schema:
     """The schema of a field that chooses no kind; empty where TOML has no such value. TOML has no null."""
     # Validators turn what TOML gives into the annotated type; what they refuse cannot be said here.
     bounds = [m for m in field.metadata if not (isinstance(m, Room) or type(m).__name__.endswith("Validator"))]
-    annotation: Any = Annotated[(field.annotation, *bounds)] if bounds else field.annotation  # type: ignore[valid-type]
+    annotation: Any = Annotated[(field.annotation, *bounds)] if bounds else field.annotation
     schema: Schema = TypeAdapter(annotation).json_schema()
     if "anyOf" in schema:
         kept = [one for one in schema.pop("anyOf") if one.get("type") != "null"]
