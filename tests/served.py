@@ -23,6 +23,7 @@ class Served:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.served"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1],
+            env={**os.environ, "COLUMNS": "80"},
         )  # fmt: skip
 
     def call(self, arguments: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:

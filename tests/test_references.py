@@ -50,7 +50,7 @@ def test_every_paper_named_with_its_year_is_listed() -> None:
     shipped = [path for path in FILES if path.relative_to(ROOT).parts[0] != "tests" and path.name not in EXAMPLES]
     found = {match.group() for path in shipped for match in dated.finditer(path.read_text(encoding="utf-8"))}
     assert len(found) > 15
-    assert [phrase for phrase in sorted(found) if sources.unknown(phrase)] == []
+    assert [phrase for phrase in sorted(found) if bibliography.unknown(phrase)] == []
 
 
 def test_nothing_shipped_refers_to_a_text_that_users_do_not_have() -> None:

@@ -69,10 +69,10 @@ def app() -> None:
 
     \b
     Example:
-      simlab reproduce --quick -o out/ledger      every claim, measured, judged, drawn
-      simlab run quickstart -o out/q              a sweep that comes with simlab; stop it at any time
-      simlab resume out/q                         goes on where it was
-      simlab new quickstart > mine.toml           a spec of your own, to edit and run
+      simlab reproduce --quick -o out/ledger    every claim, measured, judged
+      simlab run quickstart -o out/q            a sweep; stop it at any time
+      simlab resume out/q                       goes on where it was
+      simlab new quickstart > mine.toml         a spec of your own to edit
 
     Options can be set in the environment: SIMLAB_RUN_WORKERS=2 is `simlab run --workers 2`.
     """

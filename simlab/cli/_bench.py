@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from simlab.cli import _options
+from simlab.cli import _options, _text
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -37,7 +37,7 @@ def bench(name: str | None, arguments: tuple[str, ...], as_json: bool) -> None:
             _options.print_json(lines)
         else:
             for stem, line in lines.items():
-                click.echo(f"{stem:<10} {line}")
+                click.echo(_text.wrap(line, 11, f"{stem:<10} "))
         return
     if name not in found:
         raise BadInput(f"benchmark = {name!r}: unknown{nearest(name, found)} (allowed: {one_of(found)})")

@@ -51,7 +51,8 @@ def gram(
     \b
     Example:
       simlab gram ntk X.npy --depth 3 -o K.h5
-      simlab gram nngp,ntk train-images-idx3-ubyte.gz --depth 2,10 --float32 --memory 4GB -o K.h5
+      simlab gram nngp,ntk train-images-idx3-ubyte.gz --depth 2,10 \\
+          --float32 --memory 4GB -o K.h5
     """
     from simlab.cli._progress import Display
     from simlab.core.errors import BadInput

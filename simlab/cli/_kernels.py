@@ -55,7 +55,8 @@ def kernel(
     Example:
       simlab kernel ntk --depth 3
       simlab kernel nngp --depth 2,5,20 --at 0.9,0.99 --json
-      simlab kernel ntk --depth 3 --activation leaky_relu --set activation.slope=0.1 --plot kernel.png
+      simlab kernel ntk --depth 3 --plot kernel.png \\
+          --activation leaky_relu --set activation.slope=0.1
     """
     _check_figure(plot)
     chosen = _kernel_options.kernels(kind, fields, settings)

@@ -113,7 +113,7 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
     Example:
       simlab status out/quickstart
     """
-    from simlab.cli import running
+    from simlab.cli import _text, running
     from simlab.lab.directory import RunDirectory
     from simlab.record.index import Status
 
@@ -142,15 +142,16 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
     if as_json:
         _options.print_json(found)
         return
-    click.echo(
+    text = (
         f"{directory}: {counts['finished']} of {found['points']} points finished, {counts['unfinished']} under way, "
         f"{counts['failed']} failed; {found['records']} records in {found['segments']} segments "
         f"({found['bytes'] / 1e6:.1f} MB); {'running' if found['running'] else 'not running'}"
     )
+    click.echo(_text.wrap(text, 2, ""))
     for line in running.in_words(found["ended_early"], spec):
-        click.echo(f"  {line}")
+        click.echo(_text.wrap(line, 4, "  "))
     for failure in failures:
-        click.echo(f"  failed: {failure['at']}: {failure['error']}")
+        click.echo(_text.wrap(f"failed: {failure['at']}: {failure['error']}", 4, "  "))
         if traceback:
             click.echo(failure["traceback"])
 
@@ -217,6 +218,7 @@ def _go(
 
 
 def _print_plan(spec: Spec, workers: int | None, as_json: bool) -> None:
+    from simlab.cli import _text
     from simlab.cli._progress import clock
     from simlab.lab.estimate import estimate
     from simlab.lab.needs import size
@@ -242,13 +244,13 @@ def _print_plan(spec: Spec, workers: int | None, as_json: bool) -> None:
         return
     shown = sweep.points if sweep.points <= LISTED_POINTS else LISTED_POINTS // 2
     for point in range(shown):
-        click.echo(f"{point:>6}  {sweep.label(point)}")
+        click.echo(_text.wrap(sweep.label(point), 8, f"{point:>6}  "))
     if shown < sweep.points:
         click.echo(f"     …  {sweep.points - shown} more points; --json lists them all")
     recorded = "unknown size" if guess.nbytes is None else size(guess.nbytes)
     click.echo(
-        f"{sweep.points} points, about {clock(guess.seconds)} on {used} workers (rough), {recorded} recorded;"
-        " nothing was written"
+        f"{sweep.points} points, about {clock(guess.seconds)} on {used} workers (rough), {recorded} recorded;\n"
+        "nothing was written"
     )
     if guess.memory:
         free = f"{size(guess.free)} are free"

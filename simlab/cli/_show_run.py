@@ -69,7 +69,7 @@ def _from_results(results: Results) -> dict[str, Any]:
     attributes = {key: _plain(value) for key, value in results.attrs.items()}
     status = np.asarray(results["status"]).ravel() if "status" in results else np.array([], dtype=int)
     errors = np.asarray(results["error"]).ravel().tolist() if "error" in results else []
-    axes = {name: results[name].tolist() for name, dims in results.dims.items() if _is_axis(results, name, dims)}
+    axes = {name: results[name].tolist() for name in _axes(str(attributes.get("spec", ""))) if name in results}
     return {
         "experiment": attributes.get("experiment"),
         "seed": attributes.get("seed"),
@@ -86,10 +86,14 @@ def _from_results(results: Results) -> dict[str, Any]:
     }
 
 
-def _is_axis(results: Results, name: str, dims: tuple[str, ...]) -> bool:
-    """A coordinate of the sweep: it lies on one dimension, and that is one of the points."""
-    points = results.dims.get("status", ())
-    return len(dims) == 1 and dims[0] in points and name not in OWN and (name in points or "." in name)
+def _axes(spec: str) -> list[str]:
+    """The names of a resolved spec's axes, as results.h5 has them."""
+    import tomllib
+
+    from simlab.lab.sweep import WORDS
+
+    sweep = tomllib.loads(spec).get("sweep", {})
+    return [*(key for key in sweep if key not in WORDS), *(["seed"] if "seeds" in sweep else [])]
 
 
 def _from_directory(run: Any) -> dict[str, Any]:

@@ -23,7 +23,7 @@ EXAMPLES = (
     ("A choice of kind, by its name.", '"network.activation" = ["relu", "tanh"]'),
     (
         "An axis of whole tables.",
-        'flow = [{ kind = "sgd", batch = 1, steps = 900 }, { kind = "ode", end_time = 9.0 }]',
+        'flow = [\n  { kind = "sgd", batch = 1, steps = 900 },\n  { kind = "ode", end_time = 9.0 },\n]',
     ),
     ("A field of the experiment itself.", '"experiment.samples" = [100, 1000]'),
     ("seeds: repetitions with their own random numbers; the dimension seed.", "seeds = 10"),
