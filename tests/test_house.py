@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import importlib.metadata
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -68,3 +70,24 @@ def test_rooms_are_reached_from_the_package() -> None:
     assert simlab.networks.get("two_layer", width=3).width == 3
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = simlab.nothing
+
+
+def test_what_the_package_imports_is_installed_with_it() -> None:
+    """Every import of the package is a declared dependency, but for a part of numba's and one that is optional."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {re.split(r"[\s<>=!~;\[]", line)[0].replace("-", "_") for line in project["dependencies"]}
+    distributions = importlib.metadata.packages_distributions()
+    imported: set[str] = set()
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = [str(node.module)]
+            imported |= {name.partition(".")[0] for name in names}
+    others = imported - set(sys.stdlib_module_names) - {"simlab"}
+    undeclared = {
+        name for name in others if not declared & {of.replace("-", "_") for of in distributions.get(name, [name])}
+    }
+    assert undeclared == {"llvmlite", "sklearn"}
+    assert {"xarray", "h5netcdf", "psutil"} <= declared, "h5netcdf is an engine of xarray's, chosen by its name"
+    assert "dask" not in project["optional-dependencies"]

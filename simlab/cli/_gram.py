@@ -26,7 +26,7 @@ from simlab.cli import _hint, _kernel_options, _options
     "--memory", type=_kernel_options.Size(), help="Most memory to use, such as 4GB.  [default: half of what is free]"
 )
 @click.option("--float32", is_flag=True, help="Store single precision (computed in double).")
-@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use.  [default: all cores]")
+@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use.  [default: usable cores]")
 @_options.overwrite
 @_options.quiet
 @_options.as_json

@@ -13,7 +13,7 @@ workers = click.option(
     "--workers",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Processes to use.  [default: cores / threads of the spec]",
+    help="Processes to use.  [default: usable cores / threads of the spec]",
 )
 quiet = click.option("--quiet", "-q", is_flag=True, help="No progress, no remarks.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print data as JSON.")
