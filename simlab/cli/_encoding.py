@@ -48,7 +48,7 @@ def spell_out(character: str) -> str:
         return SPELT[character]
     words = unicodedata.name(character, "").split()
     if words[:1] == ["GREEK"] and "LETTER" in words:
-        word = words[words.index("LETTER") + 1]
+        word = next(word for word in words[words.index("LETTER") + 1 :] if word not in ("FINAL", "LUNATE"))
         return word.capitalize() if "CAPITAL" in words else word.lower()
     plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
     return plain or character.encode("ascii", "backslashreplace").decode()

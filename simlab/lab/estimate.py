@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from simlab.core.params import Params
 from simlab.core.resources import free_memory
-from simlab.lab.needs import largest
+from simlab.lab import needs
 from simlab.lab.spec import Spec
 
 
@@ -32,7 +32,7 @@ class Estimate:
 
 def estimate(spec: Spec, workers: int) -> Estimate:
     """From the experiment's count of flops and a product measured here and now; good to a factor of a few."""
-    memory, free = largest(spec)[0], free_memory()
+    memory, free = max(needs.memory(spec).values(), default=0.0), free_memory()
     if not hasattr(spec.experiment, "cost"):
         return Estimate(None, None, memory, free)
 

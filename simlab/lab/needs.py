@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params, module_of
@@ -12,14 +12,23 @@ from simlab.lab.spec import Spec
 WEIGHED_POINTS = 1000  # combinations looked at, beside every value of every axis
 
 
-def check(spec: Spec, finished: Collection[int] = ()) -> None:
-    """Refuse a run whose unfinished points lack their data, or need more memory than there is."""
+def check(spec: Spec, finished: Collection[int] = (), say: Callable[[str], None] = lambda line: None) -> None:
+    """Refuse a run whose unfinished points lack their data, or all need more memory than there is.
+
+    Where only some are too large the others are computed, and `say` gets a remark: those fail one by one.
+    """
     for data in stored(spec, finished):
         module_of(data).require(data)
-    free, (needed, point) = free_memory(), largest(spec, finished)
-    if needed > free:
-        at = f"{spec.sweep.label(point)}: " if spec.sweep.label(point) else ""
-        raise BadInput(f"{at}needs at least {size(needed)} of memory, and {size(free)} are free")
+    free, needed = free_memory(), memory(spec, finished)
+    too_large = {point: nbytes for point, nbytes in needed.items() if nbytes > free}
+    if not too_large:
+        return
+    first = next(iter(too_large))
+    at = f"{spec.sweep.label(first)}: " if spec.sweep.keys else ""
+    says = f"{at}needs at least {size(too_large[first])} of memory, and {size(free)} are free"
+    if len(too_large) == len(needed):
+        raise BadInput(says)
+    say(f"{says}; it will fail, and the points that fit go on")
 
 
 def stored(spec: Spec, finished: Collection[int] = ()) -> list[Params]:
@@ -32,12 +41,12 @@ def stored(spec: Spec, finished: Collection[int] = ()) -> list[Params]:
     return found
 
 
-def largest(spec: Spec, finished: Collection[int] = ()) -> tuple[float, int]:
-    """Bytes of memory that the largest unfinished point needs at least, and that point; 0 where nothing is known."""
+def memory(spec: Spec, finished: Collection[int] = ()) -> dict[int, float]:
+    """Bytes of memory that unfinished points need at least, by point, seeds aside; {} where nothing is known."""
     if not hasattr(spec.experiment, "memory"):
-        return 0.0, 0
+        return {}
     points = dict.fromkeys(p for p in spec.sweep.representatives(WEIGHED_POINTS) if p not in finished)
-    return max(((float(spec.experiment.memory(spec.params(p))), p) for p in points), default=(0.0, 0))
+    return {point: float(spec.experiment.memory(spec.params(point))) for point in points}
 
 
 def size(nbytes: float) -> str:

@@ -107,7 +107,7 @@ def run_spec(
     run = RunDirectory(directory)
     with run.usable():
         run.check(spec, overwrite)
-        needs.check(spec, run.index(spec).finished if run.exists and not overwrite else ())
+        needs.check(spec, run.index(spec).finished if run.exists and not overwrite else (), say)
         run.path.mkdir(parents=True, exist_ok=True)
     with run.lock():
         with run.usable():

@@ -127,7 +127,10 @@ class Segment:
         try:
             with h5py.File(path) as file:
                 if int(file.attrs["simlab_segment"]) != SEGMENT_SCHEMA:
-                    raise BadInput(f"{path}: segment of another schema ({file.attrs['simlab_segment']})")
+                    raise BadInput(
+                        f"{path}: written in format {file.attrs['simlab_segment']} by another version of simlab, and"
+                        f" this one reads format {SEGMENT_SCHEMA}; go on with that version, or run into a new directory"
+                    )
                 tables = tuple(_read_table(group) for group in file.get("tables", {}).values())
                 texts = [(e.decode(), t.decode()) for e, t in file["failed_text"]] if "failed" in file else []
                 marks = file["failed"][()].tolist() if "failed" in file else []

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from simlab.core import lookup
 from simlab.core.errors import BadInput
-from simlab.core.params import Params, Room, dump, kind_of, parse
+from simlab.core.params import AsTuple, Params, Room, dump, kind_of, parse
 
 
 class Example(Params):
@@ -71,3 +71,52 @@ def test_lookup_finds_files_that_define_params_and_no_others() -> None:
     assert "lab" not in lookup.rooms()
     with pytest.raises(BadInput, match="unknown kind"):
         lookup.get("networks", "../core/params")
+
+
+class Counted(Params):
+    wide = ("seed",)
+
+    count: int = 1
+    maybe: int | None = None
+    several: Annotated[tuple[int, ...], AsTuple] = ()
+    either: int | float = 1
+    real: float = 1.0
+    flag: bool = False
+    seed: int = 0
+
+
+@pytest.mark.parametrize(
+    ("table", "field", "value"),
+    [
+        ({"count": 2e3}, "count", 2000),
+        ({"count": -0.0}, "count", 0),
+        ({"maybe": 7.0}, "maybe", 7),
+        ({"several": [1.0, 2, 3e2]}, "several", (1, 2, 300)),
+        ({"either": 2.0}, "either", 2.0),
+        ({"real": 2.0}, "real", 2.0),
+        ({"count": float(2**53)}, "count", 2**53),
+    ],
+)
+def test_integers_may_be_written_as_floats(table: dict[str, Any], field: str, value: Any) -> None:
+    found = getattr(parse(Counted, table), field)
+    assert found == value
+    assert type(found) is type(value)
+    assert "." not in str(dump(parse(Counted, table))[field]) or isinstance(value, float)
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ({"count": 2.5}, "count = 2.5: must be a valid integer"),
+        ({"count": float("nan")}, "count = nan: must be a"),
+        ({"count": float("inf")}, "count = inf: must be a"),
+        ({"count": 1e300}, "count = 1e+300: must be a valid integer"),
+        ({"seed": 1e20}, "seed = 1e+20: must be a valid integer"),  # a float of 54 bits is not the seed that was meant
+        ({"flag": 1.0}, "flag = 1.0: must be a valid boolean"),
+        ({"several": [1.0, 2.5]}, "must be a valid integer"),
+    ],
+)
+def test_other_floats_are_no_integers(table: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        parse(Counted, table)
+    assert says in str(caught.value)

@@ -249,3 +249,38 @@ def test_a_solver_in_single_precision_is_refused() -> None:
     good["experiment"]["dtype"] = "float32"
     with pytest.raises(BadInput, match=r"^experiment\.dtype = 'float32': flow\.kind = 'ode'"):
         resolve(good)
+
+
+def test_whole_numbers_written_as_floats_are_the_same_spec(tables: dict[str, Any]) -> None:
+    """``steps = 2e3`` is 2000: same hash, same text, integers in results; fields that are floats stay floats."""
+    as_floats = deepcopy(tables)
+    as_floats["flow"]["steps"] = float(tables["flow"]["steps"])
+    as_floats["experiment"]["samples"] = float(tables["experiment"]["samples"])
+    as_floats["experiment"]["seed"] = 3.0
+    as_floats["sweep"] = {"network.width": [1e1, 20], "seeds": 3.0}
+    one, two = resolve(tables), resolve(as_floats)
+    assert two.hash == one.hash
+    assert two.text == one.text
+    assert [type(value) for value in two.sweep.axes["network.width"]] == [int, int]
+    swept = resolve(small_tables(**{"flow.alpha": [1.0, 2.0], "network.width": {"logspace": [1, 2, 2]}}))
+    assert swept.sweep.axes == {"flow.alpha": [1.0, 2.0], "network.width": [10, 100]}
+    assert [type(value) for value in swept.sweep.axes["flow.alpha"]] == [float, float]
+
+
+def test_whole_numbers_of_axes_that_advance_together() -> None:
+    zipped = {"network.width": [10.0, 20.0], "flow.step": [1.0, 2.0], "zip": [["network.width", "flow.step"]]}
+    axes = resolve(small_tables(**zipped)).sweep.axes
+    assert {key: [type(value) for value in values] for key, values in axes.items()} == {
+        "network.width": [int, int],
+        "flow.step": [float, float],
+    }
+
+
+def test_the_bundled_specs_are_what_they_were() -> None:
+    """A table of floats where integers are meant would resolve to another hash; nothing else may."""
+    from simlab.lab import bundled
+
+    tables = tomllib.loads(bundled.get("quickstart").text)
+    floats = deepcopy(tables)
+    floats["sweep"]["network.width"] = [float(width) for width in tables["sweep"]["network.width"]]
+    assert resolve(floats).hash == resolve(tables).hash
