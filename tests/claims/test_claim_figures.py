@@ -9,13 +9,14 @@ from matplotlib.mathtext import MathTextParser
 
 from simlab.claims._ledger import spec_of
 from simlab.core import lookup
-from simlab.figures._spectra import FEW_DECADES
 from tests.figures.looks import check_looks, labelled, marks, texts
 from tests.figures.made import Made
 
 SPECIAL: dict[str, dict[str, Any]] = {
-    "step_depth": {"decay_low": 0.1, "decay_high": 0.95},
-    "kernel_single_neuron": {"target_variance": 1.0},
+    "relu_decay": {"exponent": 0.5},
+    "relu_parity": {"exponent": 0.5},
+    "step_depth": {"exponent": 0.5, "decay_low": 0.1, "decay_high": 0.95},
+    "kernel_single_neuron": {"power_total": 2.0},
     "symmetric_first_layer": {"records": 2},
 }
 """Numbers that a figure needs to make sense: intervals with their ends in order, variances, two records."""
@@ -45,6 +46,5 @@ def test_every_figure_is_readable(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMPENSATED)
 def test_eigenvalues_are_also_shown_compensated(name: str) -> None:
-    assert FEW_DECADES > 0
     names = [axis.get_ylabel() for axis in drawn(name).axes]
     assert any(text.startswith(r"compensated $\mu_k\, k^{") for text in names), names
