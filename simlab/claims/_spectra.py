@@ -35,12 +35,16 @@ def over_predicted(results: Results, at: dict[str, Any]) -> Floats:
 
 
 def decay_panels(
-    pair: tuple[Axes, Axes], source: Results, lines: list[tuple[dict[str, Any], Any, str]], title: str
+    pair: tuple[Axes, Axes],
+    source: Results,
+    lines: list[tuple[dict[str, Any], Any, str]],
+    title: str,
+    claimed: float = np.nan,
 ) -> None:
     """Eigenvalues in the largest dimension above, compensated ones, μ_k k^p, in the smallest below.
 
     lines: coordinates of a kernel but the dimension, its colour, its name. The law in its plain form k^{−p} is reached
-    for k ≫ d² alone: hence the smallest dimension.
+    for k ≫ d² alone: hence the smallest dimension. claimed: ν to compensate by where a kernel, a control's, has none.
     """
     above, below = pair
     dims, laws = source["experiment.dim"], set()
@@ -49,7 +53,8 @@ def decay_panels(
         for axis, dim in ((above, high), (below, low)):
             here = at | {"experiment.dim": dim}
             log10, law = source.select("log10_eigenvalue", here), source.select("log10_predicted", here)
-            power = law_power(dim, number(source, "exponent", here)) if axis is below else 0.0
+            own = number(source, "exponent", here)
+            power = law_power(dim, own if np.isfinite(own) else claimed) if axis is below else 0.0
             if np.isfinite(power):
                 eigenvalue_lines(axis, source["degree"], log10, law, shade, text, power)
                 laws |= {power} if axis is below else set()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from simlab.claims import _spectra
 from simlab.claims._ledger import Judgement
 from simlab.figures._curves import averaged, combinations, label, stairs
 from simlab.figures._style import BLUE, RED, panels
@@ -26,7 +27,9 @@ def judge(results: Results, above: int = 0) -> Judgement:
         share = averaged(results, "unlearned", at)[0]
         last = floor(exponent) + above
         for degree, left in zip(results["degree"].tolist(), share.tolist(), strict=True):
-            rows.append({"at": label(at), "exponent": exponent, "degree": degree, "must": degree <= last, "left": left})
+            rows.append(
+                {"at": _spectra.label(at), "exponent": exponent, "degree": degree, "must": degree <= last, "left": left}
+            )
     most = max((row["left"] for row in rows if row["must"]), default=np.inf)
     least = min((row["left"] for row in rows if not row["must"]), default=-np.inf)
     holds = bool(most <= LEARNED and least >= UNLEARNED)

@@ -140,7 +140,7 @@ def figure(results: Results, control: Results) -> Figure:
     ):
         axes[0].plot(t, results.select(name, at), style, lw=1.2, label=text)
     axes[0].set(xlabel="time of particles", ylabel=r"$\alpha$", title="mean over draws of the weights")
-    axes[0].legend(frameon=False, fontsize=8)
+    legend_below(axes[0], "")
     _lines(axes[1], results, "spherically symmetric neurons")
     _lines(axes[2], control, "control: one coordinate stretched")
     return fig

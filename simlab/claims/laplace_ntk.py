@@ -68,11 +68,14 @@ def figure(results: Results, control: Results) -> Figure:
     fig, axes = panels(3)
     depths, dims = results["kernel.depth"].tolist(), results["experiment.dim"]
     low, high = int(dims.min()), int(dims.max())
-    for axis, source, title in ((axes[0], results, "Laplace"), (axes[1], control, "control: Gaussian")):
+    for axis, source, title in (
+        (axes[0], results, "NTK over Laplace"),
+        (axes[1], control, "control: NTK over Gaussian"),
+    ):
         for depth, shade in zip(depths, colours(len(depths)), strict=True):
             log_ratio = _log_ratio(source, {"kernel.depth": depth, "experiment.dim": high})
             axis.plot(np.arange(1, log_ratio.size), log_ratio[1:], ".", ms=4, color=shade, label=f"NTK, depth {depth}")
-        axis.set(xscale="log", xlabel="degree $k$", title=f"NTK over {title}, $d = {high}$")
+        axis.set(xscale="log", xlabel="degree $k$", title=f"{title}, $d = {high}$")
         axis.set_ylabel(r"$\log_{10}$ of the ratio of eigenvalues")
         axis.legend(frameon=False, fontsize=8)
     axes[0].set_ylim(-2, 2)

@@ -106,11 +106,24 @@ def judge(results: Results) -> Judgement:
     return Judgement(good, measured, numbers, short)
 
 
+_TEX = {ord(digit): f"_{i}" for i, digit in enumerate("₁₂₃", start=1)}
+
+
 def _coefficients(axis: Axes, results: Results, title: str) -> None:
     t = _times(results)
     for k, (name, shade, mark) in enumerate(zip(MONOMIALS, colours(3), "os^", strict=True)):
         curves = list(results["coefficient"][:, :, k])
-        course(axis, [t] * len(curves), curves, shade, name, lw=1.2, marker=mark, ms=3.5, markevery=0.12)
+        course(
+            axis,
+            [t] * len(curves),
+            curves,
+            shade,
+            f"${name.translate(_TEX)}$",
+            lw=1.2,
+            marker=mark,
+            ms=3.5,
+            markevery=0.12,
+        )
         axis.plot(t, results["coefficient_limit"][0, :, k], "--", color=shade, lw=1.6)
     axis.plot([], [], "k--", label="exact dynamics")
     axis.set(xlabel="time of particles", ylabel="coefficient of $f$", title=title, ylim=(-0.15, 1.75))

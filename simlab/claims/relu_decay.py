@@ -86,7 +86,7 @@ def figure(results: Results, control: Results) -> Figure:
     ):
         shades = zip(depths, colours(len(depths)), strict=True)
         kernels = [({"kernel.kind": kind, "kernel.depth": depth}, shade, f"depth {depth}") for depth, shade in shades]
-        decay_panels(pair, source, kernels, title)
+        decay_panels(pair, source, kernels, title, claimed=(POWERS[kind] + 1) / 2)
     at = {"kernel.kind": "nngp", "kernel.depth": 2, "experiment.dim": high}
     low = float(np.min(results.select("log10_eigenvalue", at)[-2:]))
     pairs[2][0].set_ylim(2 * (low if np.isfinite(low) else -25.0), 1)

@@ -168,8 +168,9 @@ def _errors(axis: Axes, results: Results, title: str) -> None:
         n, errors = _curves(results)[name]
         for j, shade in enumerate(colours(len(dims))):
             axis.plot(n, errors[:, j], style, ms=4, lw=1.2, color=shade, label=f"{text}, $d = {dims[j]}$")
-    axis.axhline(_level(results), color="k", lw=0.8, ls=":")
+    axis.axhline(_level(results), color="k", lw=1, ls=":")
     axis.set(xscale="log", yscale="log", xlabel="samples $N$", ylabel=ERROR, title=title)
+    tick_at(axis, sorted({size for n, _ in _curves(results).values() for size in np.asarray(n).tolist()}))
 
 
 def figure(results: Results, control: Results) -> Figure:
@@ -182,7 +183,7 @@ def figure(results: Results, control: Results) -> Figure:
         for (name, needed), mark, colour in zip(_needed(source).items(), marks, (BLUE, BROWN), strict=True):
             fit = fits[name]
             label = text + {"descent": "ResNet", "kernel": "best kernel"}[name]
-            label += "" if fit is None else f", $d^{{{fit.exponent:.2f}}}$"
+            label += "" if fit is None else f", $d^{{{round(fit.exponent, 2) + 0.0:.2f}}}$"
             axes[2].plot(dims, needed, mark, ms=5, color=colour, mfc=colour if not text else "none", label=label)
             if fit is not None:
                 axes[2].plot(dims, fit(dims), "-" if not text else ":", lw=1, color=colour)

@@ -9,16 +9,15 @@ control) the fastest mode grows, the loss rises and the net leaves the linear re
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from simlab.claims._briefly import between
 from simlab.claims._ledger import Judgement
-from simlab.figures._seeds import band, centre, course
-from simlab.figures._style import CONTROL_COLOUR, MEASURED, colours, panels, tick_at
+from simlab.figures._powers import legend_below
+from simlab.figures._seeds import band
+from simlab.figures._style import CONTROL_COLOUR, GUIDE, MEASURED, colours, panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (
@@ -112,29 +111,23 @@ def judge(results: Results) -> Judgement:
     return Judgement(holds, measured, numbers, short if np.all(np.isfinite(off)) else measured.partition(";")[0])
 
 
-def _predicted(source: Results, at: dict[str, Any]) -> NDArray[np.float64]:
-    """The loss of descent in the linearised net: ½ Σ_i c_i² (1 − ηλ_i)^{2t}."""
-    lam, power = source.select("tangent_eigenvalue", at), source.select("tangent_power", at)
-    eta, step = float(source.select("step_size", at)), source.select("step", at)
-    with np.errstate(over="ignore"):
-        found: NDArray[np.float64] = 0.5 * np.sum(power * (1 - eta * lam) ** (2.0 * step[:, np.newaxis]), axis=1)
-    return found
-
-
 def figure(results: Results, control: Results) -> Figure:
     fig, (left, middle, right) = panels(3)
-    widths, seeds = results["network.width"], results["seed"].tolist()
+    widths = results["network.width"]
     for axis, source, title in (
-        (left, results, "below the edge"),
-        (middle, control, r"control: past $2/\lambda_{\max}$"),
+        (left, results, "below the edge, first seed"),
+        (middle, control, r"control: past $2/\lambda_{\max}$, first seed"),
     ):
-        for width, shade in zip(widths, colours(len(widths)), strict=True):
-            ats = [{"network.width": width, "seed": seed} for seed in seeds]
-            steps = [source.select("step", at) for at in ats]
-            losses = [source.select("train_loss", at) for at in ats]
-            course(axis, steps, losses, shade, f"$m = {width}$", log=True, lw=1.6)
-            predicted = np.stack([_predicted(source, at)[: min(map(len, steps))] for at in ats], axis=1)
-            axis.plot(steps[0][: len(predicted)], centre(predicted, True), "--", color=shade, lw=1)
+        # Every seed has a slowest mode of its own: a band over them would say nothing of net and kernel.
+        for width, shade, mark in zip(widths, colours(len(widths)), "os^", strict=False):
+            at = {"network.width": width, "seed": 0}
+            step, loss = source.select("step", at), source.select("train_loss", at)
+            lam, power = source.select("tangent_eigenvalue", at), source.select("tangent_power", at)
+            eta = float(source.select("step_size", at))
+            axis.plot(step, loss, color=shade, lw=1.6, marker=mark, ms=4, markevery=0.12, label=f"$m = {width}$")
+            with np.errstate(over="ignore"):
+                predicted = 0.5 * np.sum(power * (1 - eta * lam) ** (2.0 * step[:, np.newaxis]), axis=1)
+            axis.plot(step, predicted, color=shade, lw=1.2, ls="--")
         axis.set(yscale="log", xlabel="step", ylabel="training loss", title=title, ylim=(1e-30, 1e8))
     left.legend(frameon=False, fontsize=8, title="solid: net, dashed: kernel", title_fontsize=8)
     for source, style, colour, label in (
@@ -143,9 +136,10 @@ def figure(results: Results, control: Results) -> Figure:
     ):
         ratios, _ = _ratios(source)
         band(right, widths, ratios, colour)
-        right.plot(widths, ratios.mean(axis=1), style, color=colour, label=f"{label}, mean over seeds")
-    right.axhspan(1 - TOLERANCE, 1 + TOLERANCE, color=MEASURED, alpha=0.12, lw=0, label=f"within {TOLERANCE:g}")
+        right.plot(widths, ratios.mean(axis=1), style, ms=5, color=colour, label=f"{label}, mean over seeds")
+    for edge in (1 - TOLERANCE, 1 + TOLERANCE):
+        right.axhline(edge, color=GUIDE, ls=":", lw=1.2, label=f"within {TOLERANCE:g} of 1" if edge < 1 else None)
     right.set(xscale="log", xlabel="width $m$", ylabel="fitted / predicted rate", title="rate of the slowest mode")
     tick_at(right, widths)
-    right.legend(frameon=False, fontsize=8)
+    legend_below(right, "")
     return fig

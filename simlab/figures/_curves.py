@@ -39,7 +39,7 @@ def combinations(results: Results, name: str, without: tuple[str, ...]) -> Itera
 
 
 def label(at: Mapping[str, Any]) -> str:
-    """``depth 3, dim 10``"""
+    """``depth 3, $d = 10$``"""
     return point_label(at.keys(), at.values())
 
 

@@ -42,7 +42,7 @@ class Power:
 
     def tex(self) -> str:
         """For legends, by mathtext."""
-        return rf"${self.exponent:.2f} \pm {(self.high - self.low) / 2:.2f}$"
+        return rf"${round(self.exponent, 2) + 0.0:.2f} \pm {(self.high - self.low) / 2:.2f}$"
 
     def __str__(self) -> str:
         return f"{self.exponent:.3f} ± {(self.high - self.low) / 2:.3f}"
@@ -128,5 +128,6 @@ def legend_below(axis: Axes, title: str) -> None:
         return
     low, high = axis.get_ylim()
     share = min(0.6, 0.07 * entries + 0.03)  # of the axis' height
-    axis.set_ylim(low * (low / high) ** (share / (1 - share)), high)
+    more = share / (1 - share)
+    axis.set_ylim(low * (low / high) ** more if axis.get_yscale() == "log" else low - more * (high - low), high)
     axis.legend(frameon=False, fontsize=8, loc="lower left", title=title, title_fontsize=8)

@@ -1,5 +1,7 @@
 """Repetitions on an axis: their mean as a line, and as a band the range from the least to the largest seed.
 
+Of `MANY` seeds or more the band is the middle 80 % of them: a range grows with their number.
+
 On a logarithmic axis the mean is the geometric one. A seed whose trajectory ends before the others ends the mean too,
 at a cross: a mean over those that are left would be one of survivors. These go on as thin lines of their own.
 """
@@ -18,8 +20,12 @@ from simlab.record.reader import Results
 
 Floats = NDArray[np.float64]
 Seeds = Literal["band", "lines"]
-SEEDS = Annotated[Seeds, Field(description="seeds as their mean with a band from least to largest, or a line each")]
+SEEDS = Annotated[
+    Seeds,
+    Field(description="mean over seeds with a band (their range; of 10 or more the middle 80 %), or a line per seed"),
+]
 THIN = 0.9
+MANY = 10
 
 
 def centre(values: Floats, log: bool, axis: int = -1) -> Floats:
@@ -30,13 +36,15 @@ def centre(values: Floats, log: bool, axis: int = -1) -> Floats:
 
 
 def band(axis: Axes, x: Any, values: Floats, colour: Any) -> None:
-    """The range of values : (places, seeds); the first band of an axis has an entry in its legend."""
+    """The range, or middle 80 %, of values : (places, seeds); the first band of an axis has an entry in its legend."""
     count = values.shape[1]
     if count < 2:
         return
     first = not any(str(some.get_label()).startswith("band:") for some in axis.collections)
-    text = f"band: range of {count} seeds" if first else None
-    low, high = (np.where(np.isfinite(end), end, np.nan) for end in (values.min(axis=1), values.max(axis=1)))
+    text = f"band: {'middle 80 %' if count >= MANY else 'range'} of {count} seeds" if first else None
+    with np.errstate(invalid="ignore"):
+        ends = np.quantile(values, (0.1, 0.9) if count >= MANY else (0.0, 1.0), axis=1)
+    low, high = np.where(np.isfinite(ends), ends, np.nan)
     axis.fill_between(x, low, high, color=colour, alpha=0.18, lw=0, label=text)
 
 

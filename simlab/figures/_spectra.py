@@ -16,11 +16,12 @@ from simlab.kernels._endpoints import predicted
 from simlab.kernels._spectrum import Spectrum
 
 Floats = NDArray[np.float64]
+FEW_DECADES = 3.0
 
 
-def log10_axis(axis: Axes, *, whole: bool = True) -> None:
+def log10_axis(axis: Axes) -> None:
     """Label an axis of log10 values by powers of ten; eigenvalues may lie below the range of float64."""
-    axis.yaxis.set_major_locator(MaxNLocator(nbins=7, integer=whole))
+    axis.yaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"$10^{{{value:g}}}$"))
 
 
@@ -65,8 +66,14 @@ def compensated_axes(axis: Axes, dim: int, power: float, *, law: str = "") -> No
     more = power - dim
     name = law or ("d" if more == 0 else f"d{more:+.3g}")
     axis.set(xscale="log", xlabel="degree $k$", ylabel=rf"compensated $\mu_k\, k^{{{name}}}$")
-    axis.set_title(rf"flat: $\mu_k \sim k^{{-p}}$, $p = {name}{f' = {power:.4g}' if not law else ''}$")
-    log10_axis(axis, whole=False)
+    exponent = "$p$ of each kernel's own" if law else f"$p = {name} = {power:.4g}$"
+    axis.set_title(rf"flat where $\mu_k \sim k^{{-p}}$, {exponent}, $d = {dim}$")
+    log10_axis(axis)
+    low, high = axis.get_ylim()
+    if high - low < FEW_DECADES:
+        ticks = [decade + np.log10(n) for decade in range(int(low) - 1, int(high) + 2) for n in (1, 2, 5)]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        axis.set_yticks(ticks, [f"{10**tick:.1g}" for tick in ticks])
 
 
 def decay(kernels: Sequence[Kernel], spectra: Sequence[Spectrum]) -> Figure:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
@@ -23,6 +24,9 @@ PANEL = (4.2, 3.5)
 """Width and height of one panel in inches."""
 MOST_COLUMNS = 3
 FORMATS = ("png", "pdf", "svg")
+TITLE_POINTS = 10
+NEAR = 0.05
+"""Ticks nearer to each other than this share of a logarithmic axis would be written over each other."""
 
 # Fixed colours, each of a contrast of at least 3:1 on white. Whoever uses two also uses two marks or line styles.
 BLUE, RED, BROWN, GREEN, PURPLE, GREY = "C0", "C3", "#b85c00", "#23801f", "C4", "0.4"
@@ -32,7 +36,7 @@ GUIDE = "0.5"
 LIGHTEST = 0.62
 """Of plasma: beyond it the contrast on white falls below 3:1."""
 
-_TEXT: dict[Any, Any] = {"axes.titlesize": 10, "axes.labelsize": 10, "xtick.labelsize": 9, "ytick.labelsize": 9}
+_TEXT: dict[Any, Any] = {"axes.labelsize": 10, "xtick.labelsize": 9, "ytick.labelsize": 9}
 _FILES: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "simlab", "pdf.fonttype": 42}
 
 
@@ -90,6 +94,8 @@ def save(figure: Figure, path: Path, about: Mapping[str, str] | None = None, dpi
     PNG.
     """
     kind = file_format(path)
+    for axis in figure.axes:
+        axis.title.set_fontsize(TITLE_POINTS)  # set_title takes the user's own setting
     undated: dict[str, dict[str, Any]] = {
         "png": dict(about or {}),
         "pdf": {"CreationDate": None},
@@ -107,8 +113,13 @@ def colours(count: int) -> list[Any]:
 
 
 def tick_at(axis: Axes, values: Any) -> None:
-    """Ticks of a logarithmic x axis at these values alone, as plain numbers."""
-    axis.set_xticks(values, labels=[number(value, values) for value in values])
+    """Ticks of a logarithmic x axis at these values alone, as plain numbers; one too near to another is left out."""
+    values = sorted(set(np.asarray(values).tolist()))
+    least = (values[-1] / values[0]) ** NEAR if values[0] > 0 else 1.0
+    kept = values[:1]
+    for value in values[1:]:
+        kept += [value] if value >= least * kept[-1] else []
+    axis.set_xticks(kept, labels=[number(value, values) for value in kept])
     axis.xaxis.set_minor_locator(NullLocator())
 
 

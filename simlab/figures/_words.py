@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -40,6 +41,7 @@ SYMBOLS = {
     "weight_movement": r"movement $\|\theta - \theta_0\|$",
     "width": "width $m$",
 }
+SYMBOL = re.compile(r"\$(\\?[a-zA-Z]+)\$")
 PLAIN_BELOW = 1e5
 """Numbers from here on, and below 1e-4, are written as powers of ten."""
 
@@ -78,14 +80,19 @@ def _rounded(value: float, digits: int) -> str:
 
 
 def point_label(dims: Iterable[str], values: Iterable[Any]) -> str:
-    """``ntk, depth 3``: of a kind its name alone, of a whole table, ``{"kind": "ntk", "depth": 3}``, its values."""
+    """``ntk, depth 3, $d = 10$``: of a kind its name alone, of a whole table, ``{"kind": "ntk", "depth": 3}``, its
+    values, of what has a symbol that and its value."""
     words = []
     for dim, value in zip(dims, values, strict=True):
         name = dim.rpartition(".")[2].replace("_", " ")
         if isinstance(value, str) and value.startswith("{"):
             words.append(" ".join(_plain(v) for v in json.loads(value).values() if not isinstance(v, bool)))
+        elif name in ("kind", "activation"):
+            words.append(_plain(value))
+        elif (symbol := SYMBOL.search(readable(dim))) and name != "depth" and not isinstance(value, str):
+            words.append(f"${symbol[1]} = {number(value).strip('$')}$")
         else:
-            words.append(_plain(value) if name in ("kind", "activation") else f"{name} {_plain(value)}")
+            words.append(f"{name} {_plain(value)}")
     return ", ".join(words)
 
 

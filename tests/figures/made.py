@@ -15,16 +15,16 @@ from simlab.lab.spec import Spec
 from simlab.record.reader import Results
 from simlab.record.schema import RECORD
 
-RECORDS, UNNAMED = 6, 3
+UNNAMED = 3
 
 
 class Made(Results):
-    """`values` gives names to have other arrays than made-up ones."""
+    """records: length of every trajectory. values: numbers or arrays for names that need sensible ones."""
 
-    def __init__(self, spec: Spec, **values: Any) -> None:
+    def __init__(self, spec: Spec, records: int = 6, **values: Any) -> None:
         self._spec, rng = spec, np.random.default_rng(1)
         self._names, self._read = {}, {}
-        sizes = {RECORD: RECORDS}
+        sizes = {RECORD: records}
         for dimension in spec.sweep.dimensions:
             sizes[dimension.name] = dimension.size
             for name, given in dimension.coords.items():
@@ -37,8 +37,8 @@ class Made(Results):
             for name, coords in output.coords.items():
                 sizes[name] = len(coords)
                 self._add(name, (name,), np.asarray(coords))
-        self._add("length", axes, np.full([sizes[dim] for dim in axes], RECORDS))
-        rising = np.arange(RECORDS) * 10
+        self._add("length", axes, np.full([sizes[dim] for dim in axes], records))
+        rising = np.arange(records) * 10
         for name, output in outputs.items():
             dims = (*axes, *output.dims)
             shape = [sizes.setdefault(dim, UNNAMED) for dim in dims]
@@ -49,7 +49,7 @@ class Made(Results):
             else:
                 array = rng.uniform(0.2, 0.9, shape)
                 if output.is_trajectory:
-                    fall = np.exp(-0.4 * np.arange(RECORDS))
+                    fall = np.exp(-0.4 * np.arange(records))
                     array = array * fall.reshape(-1, *[1] * (len(output.dims) - 1))
             self._add(name, dims, array)
         for name, array in values.items():

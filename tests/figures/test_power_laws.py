@@ -18,6 +18,7 @@ from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from simlab.record.reader import Results
 from simlab.record.schema import RECORD, Output
+from tests.figures.looks import check_looks
 
 X = np.array([10.0, 20.0, 40.0, 80.0, 160.0])
 
@@ -68,7 +69,18 @@ def test_scaling_of_a_sweep_of_whole_tables(tmp_path: Path) -> None:
     assert len(figure.axes) == 2
     texts = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
     power = fit_power([8, 16, 32], results["rms_error"][:, 1])
-    assert texts == [texts[0], f"fourier features cauchy: {power}", "exponent -0.5"]
+    assert power is not None
+    fitted = rf"${power.exponent:.2f} \pm {(power.high - power.low) / 2:.2f}$"
+    assert sorted(texts) == sorted(
+        [
+            "band: range of 4 seeds",
+            next(text for text in texts if "gaussian" in text),
+            f"fourier features cauchy: {fitted}",
+            "exponent $-0.5$",
+        ]
+    )
+    check_looks(figure)
+    assert figure.axes[0].get_xlabel() == "width $m$"
     assert figures.save(chosen, results, tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
     elsewhere = figures.choose({**table, "x": "network.depth"}, merged_outputs(spec))
     with pytest.raises(BadInput, match=r"figure\.x = 'network.depth': no axis of this sweep"):
