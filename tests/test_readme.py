@@ -12,6 +12,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,6 +109,24 @@ def run_python(block: Block) -> None:
 def test_a_python_block_runs_as_pasted(block: Block, at_desk: Path) -> None:
     matplotlib.use("Agg")
     run_python(block)
+
+
+def imported(text: str) -> set[str]:
+    """The packages that a block imports."""
+    nodes = list(ast.walk(ast.parse(text)))
+    named = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    named += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {name.partition(".")[0] for name in named}
+
+
+@pytest.mark.parametrize("block", [SETUP, *PYTHON], ids=str)
+def test_a_python_block_needs_what_the_install_brings(block: Block) -> None:
+    """Or what the sentence above it says to install."""
+    table = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))
+    brought = {re.match(r"[\w-]+", need)[0] for need in table["project"]["dependencies"]}  # type: ignore[index]
+    above = "\n".join(TEXT.splitlines()[max(0, block.line - 4) : block.line - 1])
+    brought |= {{"scikit-learn": "sklearn"}.get(name, name) for name in re.findall(r"`pip install ([\w-]+)`", above)}
+    assert imported(block.text) <= brought | {"simlab"}
 
 
 def test_a_block_that_fails_or_says_a_wrong_number_is_found() -> None:

@@ -168,7 +168,11 @@ class Kernel(Params):
         return {name: getattr(self, name) for name in type(self).model_fields}
 
     def set_params(self, **fields: Any) -> Kernel:
-        """A kernel with these fields changed; this one stays as it is."""
+        """A kernel with these fields changed; this one stays as it is.
+
+        simlab's machines search over ``kernel__depth``. scikit-learn's own estimators do not look at what `set_params`
+        returns: with those, search over whole kernels, ``{"kernel": [ntk(2), ntk(3)]}``.
+        """
         return made(type(self), **(self.get_params() | fields))
 
     def __sklearn_clone__(self) -> Kernel:
