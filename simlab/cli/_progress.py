@@ -89,9 +89,12 @@ class Display:
 
             from simlab.cli import _text
 
+            # On 80 columns the numbers of a row (52) and a bar of 10 come first, then its label.
+            room = _text.width()
+            label = Column(no_wrap=True, overflow="ellipsis", max_width=max(16, room - 64))
             self.bar = Progress(
-                TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
-                BarColumn(bar_width=30 if _text.width() > 100 else 10),
+                TextColumn("{task.description}", markup=False, table_column=label),
+                BarColumn(bar_width=30 if room > 110 else 10),
                 TextColumn("{task.fields[text]}", markup=False, table_column=Column(no_wrap=True)),
                 console=Console(stderr=True),
                 transient=True,

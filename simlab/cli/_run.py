@@ -142,12 +142,12 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
     if as_json:
         _options.print_json(found)
         return
-    text = (
-        f"{directory}: {counts['finished']} of {found['points']} points finished, {counts['unfinished']} under way, "
-        f"{counts['failed']} failed; {found['records']} records in {found['segments']} segments "
-        f"({found['bytes'] / 1e6:.1f} MB); {'running' if found['running'] else 'not running'}"
+    click.echo(
+        f"{directory}: {'running' if found['running'] else 'not running'}\n"
+        f"  {counts['finished']} of {found['points']} points finished, {counts['unfinished']} under way, "
+        f"{counts['failed']} failed\n"
+        f"  {found['records']} records in {found['segments']} segments ({found['bytes'] / 1e6:.1f} MB)"
     )
-    click.echo(_text.wrap(text, 2, ""))
     for line in running.in_words(found["ended_early"], spec):
         click.echo(_text.wrap(line, 4, "  "))
     for failure in failures:

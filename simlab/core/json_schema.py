@@ -38,7 +38,7 @@ def in_toml(room: str) -> list[str]:
     return [
         kind
         for kind, cls in found.items()
-        if all(name in rooms_of(cls) or _plain(cls.model_fields[name]) for name in required(cls))
+        if all(cls.model_fields[name].annotation is not Any for name in required(cls))
     ]
 
 

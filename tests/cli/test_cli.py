@@ -172,7 +172,7 @@ def test_a_run_that_diverges_says_so(tmp_path: Path, simlab: Call, write_spec: W
     assert done.returncode == 0
     says = "1 of 2 points ended early, loss above 1e+08 times the larger of the first loss and the target's mean square"
     assert f"simlab: {says}; the first: flow.step=10000" in done.stderr
-    assert says in simlab("status", out).stdout
+    assert says in " ".join(simlab("status", out).stdout.split())
     early = json.loads(simlab("status", out, "--json").stdout)["ended_early"]
     assert [(point["point"], point["at"]) for point in early] == [(1, "flow.step=10000")]
 

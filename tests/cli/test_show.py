@@ -136,6 +136,14 @@ def test_a_run_in_words(simlab_again: Call, run: Path) -> None:
     assert tomllib.loads(spec) == tomllib.loads(kept)
 
 
+def test_a_run_fits_into_80_columns(simlab_again: Call, run: Path) -> None:
+    for command in (["show", run], ["status", run]):
+        lines = simlab_again(*command).stdout.splitlines()
+        assert [line for line in lines if len(line) > 80 and str(run) not in line] == []
+        assert any("3 of 6 points finished" in line for line in lines)
+        assert sum("failed: network.width=" in line for line in lines) == 3
+
+
 def test_results_alone_and_a_run_without_results(simlab_again: Call, run: Path, tmp_path: Path) -> None:
     (tmp_path / "copy.h5").write_bytes((run / "results.h5").read_bytes())
     alone = json.loads(simlab_again("show", tmp_path / "copy.h5", "--json").stdout)

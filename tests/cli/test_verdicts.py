@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ from click.testing import CliRunner
 from simlab.claims import _ledger
 from simlab.claims._ledger import Verdict
 from simlab.cli import _text, _verdicts
+from simlab.cli._progress import Display
 from simlab.cli._reproduce import reproduce as command
 from simlab.cli._verdicts import Course, about, duration, line
 from simlab.core import lookup
+from simlab.lab.pace import Snapshot
 
 LONG = "exponents at most 0.004 off, intervals of different depths apart, constants at most 7.8e-03 off, 6 kernels"
 
@@ -141,3 +144,22 @@ def test_lines_are_data_and_the_count_is_progress(judged: list[str], tmp_path: P
     assert quiet.stderr == ""
     as_json = CliRunner().invoke(command, [*names, "-q", "--json", "-o", str(tmp_path)])
     assert [row["control"] for row in json.loads(as_json.stdout)] == ["refused", "accepted", "refused"]
+
+
+def test_lines_go_to_standard_output_beside_a_bar(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bar on standard error must not take them along: they may go to a file."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    course = Course(3)
+    course.begin("relu_decay")
+    with Display(quiet=False) as display:
+        display.head = course.head
+        display(Snapshot(points=2, done=1, failed=0, elapsed=1.0, rate=1.0, remaining=1.0, running=[]))
+        display.print("a line of data")
+        display(Snapshot(points=2, done=2, failed=0, elapsed=2.0, rate=1.0, remaining=0.0, running=[]))
+    shown = capsys.readouterr()
+    assert shown.out == "a line of data\n"
+    assert "a line of data" not in shown.err
+    assert "claim 1 of 3" in shown.err
