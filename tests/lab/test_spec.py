@@ -112,7 +112,7 @@ def test_setting_a_swept_key_would_do_nothing_and_is_refused(tables: dict[str, A
         ("network.widht=5", 'network.widht = 5: unknown key; did you mean "width"?'),
         ("network.width=0", "network.width = 0: must be greater than or equal to 1"),
         ("network.width=big", "network.width = 'big': must be a valid integer"),
-        ("network.width=10.0", "network.width = 10.0: must be a valid integer"),
+        ("network.width=10.5", "network.width = 10.5: must be a valid integer"),
         ("flow.step=nan", "flow.step = nan: must be a number greater than 0"),
         ("flow.step=-1", "flow.step = -1: must be a number greater than 0"),
         ("network.kind=two_layers", "network.kind = 'two_layers': unknown kind; did you mean \"two_layer\"?"),
