@@ -17,6 +17,7 @@ import ast
 import hashlib
 import sys
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 from PIL import Image
@@ -36,7 +37,7 @@ PICTURES = ROOT / ".readme"
 CLAIMS = ("tangent_rate", "relu_decay", "lazy_generalisation", "learning_rate_decides")
 RUNS = ("learning_curves", "fourier_tubes")
 SPECS, DRAWN_BY = "simlab specs", "simlab drawn by"
-DPI = 100
+DPI = 90
 DRAWING = ("simlab.figures", "simlab.claims")
 
 
@@ -113,9 +114,15 @@ def _lines(path: Path) -> str:
     return "\n".join(kept)
 
 
+def fields(path: Path) -> dict[Any, Any]:
+    """The text fields of a PNG."""
+    with Image.open(path) as image:
+        return dict(image.info)
+
+
 def stale(path: Path) -> str:
     """What of a picture is older than the house, in words; nothing where it is up to date."""
-    found, now = Image.open(path).info, about(path.stem)
+    found, now = fields(path), about(path.stem)
     words = {SPECS: "its specs have changed", DRAWN_BY: "the code that draws it has changed"}
     return " and ".join(text for key, text in words.items() if found.get(key) != now[key])
 

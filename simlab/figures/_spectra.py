@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from simlab.figures._style import GUIDE, colours, panels
+from simlab.figures._words import number
 from simlab.kernels import Kernel
 from simlab.kernels._endpoints import predicted
 from simlab.kernels._spectrum import Spectrum
@@ -73,13 +74,13 @@ def compensated_axes(axis: Axes, dim: int, power: float, *, law: str = "") -> No
     if high - low < FEW_DECADES:
         ticks = [decade + np.log10(n) for decade in range(int(low) - 1, int(high) + 2) for n in (1, 2, 5)]
         ticks = [tick for tick in ticks if low <= tick <= high]
-        axis.set_yticks(ticks, [f"{10**tick:.1g}" for tick in ticks])
+        axis.set_yticks(ticks, [number(float(f"{10**tick:.1g}")) for tick in ticks])
 
 
 def decay(kernels: Sequence[Kernel], spectra: Sequence[Spectrum]) -> Figure:
-    """Eigenvalues of several kernels against the degree, times k^p, p of the law that their end points predict, and
-    over that law itself."""
-    figure, (left, middle, right) = panels(3)
+    """Eigenvalues of several kernels against the degree; where a law k^{−p} is predicted, also times k^p and over it."""
+    lawful = spectra[0].domain == "sphere" and any(kernel.endpoints().exponent is not None for kernel in kernels)
+    figure, (left, *more) = panels(3 if lawful else 1)
     dim, laws = spectra[0].dim, set()
     for kernel, spectrum, shade in zip(kernels, spectra, colours(len(kernels)), strict=True):
         ends = kernel.endpoints()
@@ -89,18 +90,21 @@ def decay(kernels: Sequence[Kernel], spectra: Sequence[Spectrum]) -> Figure:
             law, power = predicted(ends, dim, spectrum.degrees)[0], law_power(dim, ends.exponent)
             laws.add(power)
             at = np.isfinite(law) & np.isfinite(log10) & (spectrum.degrees > 0)
+            middle, right = more
             right.plot(spectrum.degrees[at], 10 ** (log10[at] - law[at]), ".", ms=4, color=shade)
             eigenvalue_lines(middle, spectrum.degrees, log10, law, shade, repr(kernel), power)
         eigenvalue_lines(left, spectrum.degrees, log10, law, shade, repr(kernel))
     eigenvalue_axes(left, f"{spectra[0].domain}, $d = {dim}$: circles even, triangles odd, lines predicted")
-    # Kernels of several laws are each compensated by their own.
-    compensated_axes(middle, dim, max(laws, default=np.nan), law="p" if len(laws) > 1 else "")
     left.legend(frameon=False, fontsize=8)
-    if not laws:
-        right.text(0.5, 0.6, "no power law is predicted", transform=right.transAxes, ha="center")
-    right.axhline(1.0, color=GUIDE, lw=0.8)
-    right.set(xscale="log", xlabel="degree $k$", ylabel="eigenvalue / predicted", ylim=(0, 2))
-    for axis in (left, middle, right):  # also where there is nothing above degree 0 to draw
+    if laws:
+        middle, right = more
+        # Kernels of several laws are each compensated by their own.
+        compensated_axes(middle, dim, max(laws), law="p" if len(laws) > 1 else "")
+        right.axhline(1.0, color=GUIDE, lw=0.8)
+        right.set(xscale="log", xlabel="degree $k$", ylabel="eigenvalue / predicted", ylim=(0, 2))
+    else:
+        left.set_title(f"{spectra[0].domain}, $d = {dim}$: no power law is predicted")
+    for axis in (left, *more):  # also where there is nothing above degree 0 to draw
         axis.set_xlim(0.8, 1.25 * max(2, int(spectra[0].degrees[-1])))
     return figure
 

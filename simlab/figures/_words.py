@@ -15,6 +15,8 @@ import numpy as np
 
 SYMBOLS = {
     "alpha": r"feature scale $\alpha$",
+    "alpha_limit": r"$\alpha$-flow from the law of the weights",
+    "alpha_matched": r"$\alpha$-flow from the net's own start",
     "conjugate_error": "error of the conjugate kernel",
     "degree": "degree $k$",
     "depth": "depth $L$",
@@ -26,6 +28,7 @@ SYMBOLS = {
     "frobenius_error": r"Frobenius error of $\hat K$",
     "init_std": r"scale $\tau$ of the initial weights",
     "kernel_test_distance": "distance to kernel regression, test inputs",
+    "loss_limit": "loss of the exact dynamics",
     "lambda": r"ridge $\lambda$",
     "linear_test_distance": r"rms of $\alpha(f - f_{\mathrm{lin}})$, test inputs",
     "linear_weight_distance": r"$\|\theta - \theta_{\mathrm{lin}}\|$",

@@ -42,7 +42,7 @@ def draw(params: Params, results: Results) -> Figure:
     if over_dim:
         width_lines(axes[1], results)
         if f"log10_width{REFERENCE}" in results:
-            width_lines(axes[1], results, REFERENCE, "--")
+            width_lines(axes[1], results, REFERENCE, "--", "reference, ")
         axes[1].legend(frameon=False, fontsize=8, title="error", title_fontsize=8)
     if params.title:
         figure.suptitle(params.title, fontsize=11)

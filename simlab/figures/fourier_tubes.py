@@ -18,6 +18,7 @@ from pydantic import Field
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.figures._curves import combinations, label
+from simlab.figures._words import number
 from simlab.record.reader import Results
 from simlab.record.schema import RECORD, Output
 
@@ -62,7 +63,8 @@ def pair(figure: Figure, row: Any, results: Results, where: Mapping[str, Any], n
     for axis, picture, words, key in zip(row, pictures, (name, "target"), ("net", "target"), strict=True):
         share = float(results.select(f"{key}_outside", where)[-1])
         letter = {"net": "f", "target": "g"}[key]
-        title = rf"{words}: $|\widehat{{{letter}\varphi}}|$, {share:.2g} of its energy outside the tubes"
+        part = number(float(f"{share:.2g}"))
+        title = rf"{words}: $|\widehat{{{letter}\varphi}}|$, {part} of its energy outside the tubes"
         image = panel(axis, picture, angles, extent, norm, title)
     figure.colorbar(image, ax=list(row), shrink=0.85)
 

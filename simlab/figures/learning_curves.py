@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.figures._curves import averaged, combinations, label, learning_curve, log_axes
+from simlab.figures._powers import legend_below
 from simlab.figures._style import GREY, colours, panels
 from simlab.record.reader import Results
 from simlab.record.schema import Output
@@ -50,9 +51,7 @@ def draw(params: Params, results: Results) -> Figure:
         if first is not None:
             axis.set_title(label({first: value}), fontsize=10)
     for axis in axes:
-        axis.legend(
-            frameon=False, fontsize=8, title="bars: standard errors over seeds, lines: theory", title_fontsize=8
-        )
+        legend_below(axis, "bars: standard errors over seeds, lines: theory")
     if params.title:
         figure.suptitle(params.title, fontsize=11)
     return figure

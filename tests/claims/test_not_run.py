@@ -70,6 +70,9 @@ def test_without_its_data_a_claim_is_not_run_and_with_them_it_is(data: Path, tmp
     assert json.loads(ledger.read_text()) == [given]
     measured = json.loads(verdict.read_text())
     assert measured["numbers"] == {"a": 1}
+    assert reproduce(["needy"], "quick", out, figure_format="svg") == [given]
+    assert (out / "quick" / "needy" / "figure.svg").read_bytes().startswith(b"<?xml")
+    assert (out / "quick" / "needy" / "figure.png").read_bytes().startswith(b"\x89PNG")
 
     data.rmdir()  # the row says what happened this time; what was measured stays
     kept = absent | {"measured": f"{absent['measured']}; the verdict measured earlier is kept"}

@@ -120,7 +120,7 @@ def test_names_are_words_and_symbols() -> None:
     assert readable("flow.alpha") == r"output scale $\alpha$"
     assert readable("alpha") == r"feature scale $\alpha$"
     assert readable("some_new_name") == "some new name"
-    assert point_label(["flow.alpha", "network.activation"], [10**0.5, "relu"]) == "alpha 3.16, relu"
+    assert point_label(["flow.alpha", "network.activation"], [10**0.5, "relu"]) == r"$\alpha = 3.16$, relu"
 
 
 def test_ticks_that_would_overlap_are_left_out() -> None:

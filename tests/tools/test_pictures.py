@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
 
 from simlab.core.errors import BadInput
 from tests.figures.made import Made
@@ -31,7 +30,7 @@ def test_every_picture_is_shown_and_every_shown_one_is_there() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_picture_is_of_the_present_specs(name: str) -> None:
-    fields = Image.open(pictures.PICTURES / f"{name}.png").info
+    fields = pictures.fields(pictures.PICTURES / f"{name}.png")
     assert fields[pictures.SPECS].split() == [spec.hash for spec in pictures.specs(name)], HOW
     assert fields[pictures.DRAWN_BY] == pictures.drawing_hash(name), HOW
     assert pictures.stale(pictures.PICTURES / f"{name}.png") == ""

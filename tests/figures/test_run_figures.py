@@ -1,0 +1,28 @@
+"""The figure of every run in runs/, drawn from made-up results, is readable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from matplotlib.mathtext import MathTextParser
+
+from simlab import figures
+from simlab.core.params import module_of
+from simlab.lab.results import merged_outputs
+from simlab.lab.spec import load
+from tests.figures.looks import check_looks, texts
+from tests.figures.made import Made
+
+RUNS = sorted((Path(__file__).parents[2] / "runs").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
+def test_the_figure_of_every_run(path: Path) -> None:
+    spec = load(path)
+    assert spec.figure is not None
+    chosen = figures.choose(spec.figure, merged_outputs(spec))
+    figure = module_of(chosen).draw(chosen, Made(spec))
+    check_looks(figure)
+    for text in texts(figure):
+        MathTextParser("path").parse(text.get_text())  # type: ignore[arg-type]
