@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import textwrap
-from typing import TextIO
+
+from simlab.cli._encoding import can_print
 
 PROSE = 100
 """Paragraphs stay narrower than this, however wide the terminal."""
@@ -16,17 +16,8 @@ def width() -> int:
     return max(40, shutil.get_terminal_size((80, 24)).columns)
 
 
-def encodes(text: str, stream: TextIO) -> bool:
-    """Whether a stream can write this text."""
-    try:
-        text.encode(stream.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
-
-
 def ellipsis() -> str:
-    return "…" if encodes("…", sys.stdout) else "..."
+    return "…" if can_print("…") else "..."
 
 
 def abridge(text: str, room: int) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from typing import TYPE_CHECKING
 
 import click
 
 from simlab.cli import _text
+from simlab.cli._encoding import can_print
 
 if TYPE_CHECKING:
     from simlab.claims._ledger import Verdict
@@ -38,7 +38,7 @@ def line(verdict: Verdict, names: int, width: int) -> str:
 
 
 def _mark(state: bool | None) -> str:
-    plain = not _text.encodes("✓✗–", sys.stdout)
+    plain = not can_print("✓✗–")
     mark = {True: "+" if plain else "✓", False: "x" if plain else "✗", None: "-" if plain else "–"}[state]
     if state is None or "NO_COLOR" in os.environ:
         return mark
