@@ -17,6 +17,7 @@ from simlab.lab.directory import RunDirectory
 from simlab.lab.pace import Snapshot
 from simlab.lab.pool import Pool
 from simlab.lab.spec import Spec
+from simlab.lab.tables import plain, read_tables
 from simlab.record.index import Index
 from simlab.record.provenance import provenance
 from simlab.record.reader import open_results
@@ -71,7 +72,7 @@ def load_for(directory: str | Path, source: Source, settings: Iterable[str] = ()
         seed = run.read_spec().seed
     except BadInput:  # none there, or said properly when the directory is checked
         seed = None
-    tables = specs.plain(source) if isinstance(source, Mapping) else specs.read_tables(bundled.find(source))
+    tables = plain(source) if isinstance(source, Mapping) else read_tables(bundled.find(source))
     return specs.resolve(specs.override(tables, settings), seed=seed)
 
 
