@@ -24,7 +24,8 @@ import pytest
 
 from simlab.cli._app import app
 from simlab.core import lookup
-from simlab.lab.spec import parse_toml, resolve
+from simlab.lab.spec import resolve
+from simlab.lab.tables import parse_toml
 from tests.served import Served
 
 TOP = Path(__file__).parents[1]

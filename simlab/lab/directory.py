@@ -14,7 +14,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from simlab.core.errors import BadInput, SimlabError, first_few
-from simlab.lab.spec import Given, Spec, differences, read_tables, resolve
+from simlab.lab.spec import Spec, differences, resolve
+from simlab.lab.tables import Given, read_tables
 from simlab.record import atomic
 from simlab.record.atomic import committing, fsync_directory
 from simlab.record.index import Index

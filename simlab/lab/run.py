@@ -17,6 +17,7 @@ from simlab.lab.directory import RunDirectory
 from simlab.lab.pace import Snapshot
 from simlab.lab.pool import Pool
 from simlab.lab.spec import Spec
+from simlab.lab.tables import given_tables, plain
 from simlab.record.index import Index
 from simlab.record.provenance import changes, provenance
 from simlab.record.reader import open_results
@@ -73,9 +74,8 @@ def load_for(directory: str | Path, source: Source, settings: Iterable[str] = ()
         seed = None
     if not isinstance(source, Mapping):
         return specs.load(bundled.find(source), settings, seed=seed)
-    tables = specs.plain(source)
-    settings = tuple(settings)
-    return specs.resolve(specs.override(tables, settings), seed=seed, as_given=specs.given_tables(tables, settings))
+    tables, changes_made = plain(source), tuple(settings)
+    return specs.resolve(specs.override(tables, changes_made), seed=seed, as_given=given_tables(tables, changes_made))
 
 
 def default_workers(spec: Spec) -> int:

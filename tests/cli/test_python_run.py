@@ -20,7 +20,8 @@ from simlab.cli._progress import Display
 from simlab.core.errors import BadInput
 from simlab.lab.pace import Running, Snapshot
 from simlab.lab.run import Outcome, default_directory
-from simlab.lab.spec import plain, resolve
+from simlab.lab.spec import resolve
+from simlab.lab.tables import plain
 from tests.conftest import datasets, small_tables
 
 FIGURE = {"kind": "trajectories", "y": ["train_loss"]}

@@ -18,7 +18,8 @@ from simlab.core.errors import BadInput
 from simlab.lab import run as running
 from simlab.lab.directory import RunDirectory
 from simlab.lab.run import collate_only, run_spec
-from simlab.lab.spec import SETTINGS_MARK, Given, load, resolve
+from simlab.lab.spec import load, resolve
+from simlab.lab.tables import SETTINGS_MARK, Given
 from simlab.record.index import Index
 from simlab.record.provenance import provenance
 from simlab.record.reader import Results

@@ -86,7 +86,7 @@ def test_streams_are_shared_unless_the_axis_is_independent() -> None:
         ({"network.width": []}, "sweep.network.width = []: empty"),
         ({"seeds": 0}, "sweep.seeds = 0"),
         ({"seeds": True}, "sweep.seeds = True"),
-        ({"seeds": 2.0}, "sweep.seeds = 2.0"),
+        ({"seeds": 2.5}, "sweep.seeds = 2.5"),
         ({"network.width": 5}, "sweep.network.width = 5: must be a list"),
         ({"width": [5]}, "sweep.width = [5]: unknown"),
         ({"network.width": [5, 5]}, "there twice"),
