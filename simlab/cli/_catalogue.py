@@ -10,6 +10,8 @@ import click
 
 from simlab.cli import _options
 
+CLAIM_KEYS = ("STATEMENT", "SOURCE", "EXPECTED", "CONTROL", "QUICK", "FULL")
+
 
 def _kinds() -> dict[str, list[str]]:
     """Room → kinds, for the rooms that have any."""
@@ -60,17 +62,17 @@ def show(what: str, as_json: bool) -> None:
       simlab show out/quickstart
     """
     from simlab.core import lookup
+    from simlab.core.constants import constants
     from simlab.core.errors import BadInput, nearest, one_of
 
     found = [(room, kind) for room, kinds in _kinds().items() for kind in kinds if what in (kind, f"{room}/{kind}")]
     if len(found) > 1:
         raise BadInput(f"{what!r}: there are several ({one_of(f'{room}/{kind}' for room, kind in found)})")
     if found:
-        module = lookup.get(*found[0])
         if found[0][0] == "claims":
-            _show_claim(module, as_json)
+            _show_claim(constants(*found[0], CLAIM_KEYS), as_json)
         else:
-            _show_kind(module, lookup.examples(*found[0])[0], as_json)
+            _show_kind(lookup.get(*found[0]), lookup.examples(*found[0])[0], as_json)
     elif Path(what).exists():
         _show_results(Path(what), as_json)
     else:
@@ -138,12 +140,11 @@ def _default(value: Any) -> str:
 
 
 def _show_claim(module: Any, as_json: bool) -> None:
-    keys = ("STATEMENT", "SOURCE", "EXPECTED", "CONTROL", "QUICK", "FULL")
     if as_json:
-        _options.print_json({key.lower(): getattr(module, key) for key in keys})
+        _options.print_json({key.lower(): getattr(module, key) for key in CLAIM_KEYS})
         return
     click.echo(inspect.getdoc(module))
-    for key in keys:
+    for key in CLAIM_KEYS:
         value = getattr(module, key)
         click.echo(f"\n{key.lower()}: {', '.join(value) if isinstance(value, tuple) else value}")
 
