@@ -11,6 +11,8 @@ import click
 from simlab.cli import _options, _text
 from simlab.cli._new import print_runs, show_run
 
+CLAIM_KEYS = ("STATEMENT", "SOURCE", "EXPECTED", "CONTROL", "QUICK", "FULL")
+
 
 def _kinds() -> dict[str, list[str]]:
     """Room → kinds, for the rooms that have any."""
@@ -73,7 +75,7 @@ def show(what: str, whole: bool, as_json: bool) -> None:
       simlab show quickstart
       simlab show out/quickstart
     """
-    from simlab.core import lookup
+    from simlab.core.constants import constants
     from simlab.core.errors import BadInput, nearest
     from simlab.lab import bundled
 
@@ -89,7 +91,7 @@ def show(what: str, whole: bool, as_json: bool) -> None:
     elif any(what in (kind, f"{room}/{kind}") for room, kinds in _kinds().items() for kind in kinds):
         room, kind = find_kind(what, "show")
         if room == "claims":
-            _show_claim(lookup.get(room, kind), as_json)
+            _show_claim(constants(room, kind, CLAIM_KEYS), as_json)
         else:
             from simlab.cli._show_kind import show_kind
 
@@ -127,13 +129,12 @@ def find_kind(what: str, command: str, without: tuple[str, ...] = ()) -> tuple[s
 def _show_claim(module: Any, as_json: bool) -> None:
     from simlab.core import bibliography
 
-    keys = ("STATEMENT", "SOURCE", "EXPECTED", "CONTROL", "QUICK", "FULL")
     if as_json:
         cited = [source._asdict() for source in bibliography.cited(module.SOURCE)]
-        _options.print_json({**{key.lower(): getattr(module, key) for key in keys}, "sources": cited})
+        _options.print_json({**{key.lower(): getattr(module, key) for key in CLAIM_KEYS}, "sources": cited})
         return
     click.echo(_text.document(inspect.getdoc(module) or ""))
-    for key in keys:
+    for key in CLAIM_KEYS:
         value = getattr(module, key)
         text = f"{key.lower()}: {', '.join(value) if isinstance(value, tuple) else value}"
         click.echo("\n" + (_text.toml(text) if key in ("QUICK", "FULL") else _text.wrap(text, 2, "")))

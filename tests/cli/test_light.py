@@ -37,6 +37,7 @@ def test_listing_completing_and_refusing_import_nothing_heavy() -> None:
         (["list", "activations"], {}, 0, "The absolute value"),
         (["list", "claims", "--json"], {}, 0, "alpha_flow"),
         (["list", "nonsense"], {}, 2, "room = 'nonsense': unknown"),
+        (["show", "alpha_flow"], {}, 0, "follow the α-flow"),
         (["show", "nonsense"], {}, 2, "no such kind"),
         (["kernel", "ntkk"], {}, 2, 'did you mean "ntk"?'),
         (["kernel", "ntk", "--depth", "3", "--activation", "rel"], {}, 2, 'did you mean "relu"?'),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import pkgutil
 import shutil
 import subprocess
 import sys
@@ -12,7 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
 
+from simlab import activations
+from simlab.activations import _tiles
 from simlab.core import code_key, sources
 from simlab.core import jit as house
 
@@ -274,10 +279,11 @@ def test_code_of_unknown_version_is_not_kept() -> None:
 def test_keys_do_not_depend_on_the_process() -> None:
     """Sets of strings come in another order, objects lie elsewhere."""
     script = (
-        "from simlab.core.code_key import code_key\nfrom simlab.networks import _two_layer_loops as loops, _thin\n"
-        "from simlab.core.quadrature import next_edge\n"
-        "print([code_key(f) for f in (next_edge, _thin.product, loops.gradient_sums) if f])"
-    ).replace("loops.gradient_sums", "*[f for f in vars(loops).values() if hasattr(f, 'py_func')]")
+        "from simlab.core.code_key import code_key\nfrom simlab.core.jit import jit\n"
+        "from simlab.networks import _thin, _two_layer_loops\n"
+        "WORDS = frozenset('abcdefgh')\n@jit\ndef loop(x):\n    return x if x in WORDS else ''\n"
+        "print([code_key(f) for f in (loop, _thin.product, _two_layer_loops._blockwise)])"
+    )
 
     def keys(seed: str) -> str:
         env = {**os.environ, "PYTHONHASHSEED": seed}
@@ -288,6 +294,26 @@ def test_keys_do_not_depend_on_the_process() -> None:
     first = keys("1")
     assert len(first) > 100
     assert first == keys("2")
+
+
+def test_no_function_of_the_package_counts_with_the_whole_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else an edit of any claim would recompile it."""
+
+    def whole() -> str:
+        raise AssertionError("not understood")
+
+    monkeypatch.setattr(code_key, "source_hash", whole)
+    seen = set[str]()
+    for room in ("core", "sphere", "activations", "kernels", "data", "networks", "theory", "flows"):
+        package = importlib.import_module(f"simlab.{room}")
+        for entry in pkgutil.iter_modules(package.__path__, f"simlab.{room}."):
+            for name, value in vars(importlib.import_module(entry.name)).items():
+                for loop in [value[np.float64], value[np.float32]] if isinstance(value, house.PerReal) else [value]:
+                    if isinstance(loop, Dispatcher):
+                        seen.add(f"{entry.name}.{name}:{code_key.code_key(loop)}")
+    assert len(seen) > 150
+    acts = {code_key.code_key(_tiles.tile(activations.get(kind))[0]) for kind in ("relu", "tanh", "erf")}
+    assert len(acts) == 3, "made by one function, over another φ each"
 
 
 def test_no_file_of_the_package_changes_how_numba_compiles() -> None:

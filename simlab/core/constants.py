@@ -1,0 +1,100 @@
+"""Constants of a module without importing it: only the statements that they need are run.
+
+A claim's specs are texts put together by a few lines of its file; the rest of the file draws and fits, and imports
+what that takes. `constants` runs those few lines alone: the assignments and functions that the wanted names depend on,
+in their order, and of the imports only the needed ones. Modules of simlab that these import are treated the same way.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import functools
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from simlab.core.sources import PACKAGE
+
+ANNOTATIONS = __future__.annotations.compiler_flag  # annotations name types whose imports are not run
+
+
+def constants(room: str, kind: str, names: Iterable[str]) -> SimpleNamespace:
+    """These names of a kind's module, and its docstring."""
+    return SimpleNamespace(**_values(PACKAGE / room / f"{kind}.py", tuple(names)))
+
+
+@functools.cache
+def _values(path: Path, names: tuple[str, ...]) -> dict[str, Any]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    needed, statements = set(names), list[ast.stmt]()
+    while len(found := [s for s in tree.body if needed & set(_bound(s))]) > len(statements):
+        statements = found
+        needed.update(name for statement in statements for name in _used(statement))
+    space: dict[str, Any] = {"__name__": ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)}
+    for statement in statements:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            _import(statement, needed, space)
+        else:
+            module = ast.Module([statement], type_ignores=[])
+            exec(compile(module, str(path), "exec", ANNOTATIONS, dont_inherit=True), space)
+    return {**{name: space[name] for name in names}, "__doc__": ast.get_docstring(tree)}
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement of a module gives values to."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        yield statement.name
+        return
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.alias):
+            yield _name(node)
+
+
+def _name(alias: ast.alias) -> str:
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def _used(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement, or a function that it defines, may ask for; not those in annotations."""
+    todo: list[ast.AST] = [statement]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Name):
+            yield node.id
+        for field, value in ast.iter_fields(node):
+            if field not in ("annotation", "returns"):
+                todo += [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, ast.AST)]
+
+
+def _import(statement: ast.Import | ast.ImportFrom, needed: set[str], space: dict[str, Any]) -> None:
+    for alias in statement.names:
+        if _name(alias) not in needed:
+            continue
+        module = statement.module or "" if isinstance(statement, ast.ImportFrom) else ""
+        if module.partition(".")[0] == PACKAGE.name:
+            space[_name(alias)] = _of_simlab(PACKAGE.parent.joinpath(*module.split(".")), alias.name)
+        else:
+            one = type(statement)(**{**vars(statement), "names": [alias]})
+            exec(compile(ast.Module([one], type_ignores=[]), "<import>", "exec"), space)
+
+
+def _of_simlab(module: Path, name: str) -> Any:
+    """What ``from module import name`` gives."""
+    if (file := module / f"{name}.py").is_file():
+        return _Module(file)
+    file = module / "__init__.py" if module.is_dir() else module.with_suffix(".py")
+    return _values(file, (name,))[name]
+
+
+class _Module:
+    """Stands in for a module: its names have the values that its file gives them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __getattr__(self, name: str) -> Any:
+        return _values(self._path, (name,))[name]
