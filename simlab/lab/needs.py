@@ -20,7 +20,7 @@ def check(spec: Spec, finished: Collection[int] = (), say: Callable[[str], None]
     for data in stored(spec, finished):
         module_of(data).require(data)
     free, needed = free_memory(), memory(spec)
-    too_large = {point: nbytes for point, nbytes in needed.items() if nbytes > free and point not in finished}
+    too_large = {p: nbytes for p, nbytes in needed.items() if nbytes > free and not _is_done(spec, p, finished)}
     if not too_large:
         return
     first = next(iter(too_large))
@@ -35,7 +35,7 @@ def stored(spec: Spec, finished: Collection[int] = ()) -> list[Params]:
     """The kinds that read files, of all unfinished points, each once."""
     found: list[Params] = []
     for point in spec.sweep.representatives(WEIGHED_POINTS):
-        if point not in finished:
+        if not _is_done(spec, point, finished):
             new = [one for one in _inside(spec.params(point)) if hasattr(module_of(one), "require")]
             found += [one for one in new if one not in found]
     return found
@@ -56,6 +56,11 @@ def size(nbytes: float) -> str:
             return f"{nbytes:.3g} {unit}"
         nbytes /= 1000
     return f"{nbytes:.3g} EB"
+
+
+def _is_done(spec: Spec, point: int, finished: Collection[int]) -> bool:
+    """Whether the point, of seed index 0, and its repetitions have finished."""
+    return all(one in finished for one in range(point, point + (spec.sweep.seeds or 1)))
 
 
 def _inside(params: Params) -> Iterator[Params]:

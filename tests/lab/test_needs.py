@@ -59,12 +59,14 @@ def test_also_from_python_and_when_a_run_goes_on(
     assert sorted(path.name for path in run.path.iterdir()) == before
 
 
-def test_finished_points_need_nothing(tmp_path: Path) -> None:
+def test_finished_points_need_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A finished run is opened and drawn anew without its data."""
+    monkeypatch.delenv("SIMLAB_DATA", raising=False)
     spec = resolve(IMAGES, seed=1)
     needs.check(spec, range(spec.sweep.points))
-    with pytest.raises(BadInput):
-        needs.check(spec, range(1, spec.sweep.points))
+    for left in (0, spec.sweep.points - 1):
+        with pytest.raises(BadInput, match="SIMLAB_DATA"):
+            needs.check(spec, {*range(spec.sweep.points)} - {left})
 
 
 def test_a_run_without_a_finished_point_draws_nothing(tmp_path: Path, simlab: Call, write_spec: Write) -> None:
