@@ -13,14 +13,14 @@ WEIGHED_POINTS = 1000  # combinations looked at, beside every value of every axi
 
 
 def check(spec: Spec, finished: Collection[int] = (), say: Callable[[str], None] = lambda line: None) -> None:
-    """Refuse a run whose unfinished points lack their data, or all need more memory than there is.
+    """Refuse a run whose unfinished points lack their data, or of which no point fits into memory.
 
-    Where only some are too large the others are computed, and `say` gets a remark: those fail one by one.
+    Where some points fit they are computed, and `say` gets a remark: the others are tried, and fail one by one.
     """
     for data in stored(spec, finished):
         module_of(data).require(data)
-    free, needed = free_memory(), memory(spec, finished)
-    too_large = {point: nbytes for point, nbytes in needed.items() if nbytes > free}
+    free, needed = free_memory(), memory(spec)
+    too_large = {p: nbytes for p, nbytes in needed.items() if nbytes > free and not _is_done(spec, p, finished)}
     if not too_large:
         return
     first = next(iter(too_large))
@@ -28,24 +28,24 @@ def check(spec: Spec, finished: Collection[int] = (), say: Callable[[str], None]
     says = f"{at}needs at least {size(too_large[first])} of memory, and {size(free)} are free"
     if len(too_large) == len(needed):
         raise BadInput(says)
-    say(f"{says}; it will fail, and the points that fit go on")
+    say(f"{says}; points that fit are computed all the same")
 
 
 def stored(spec: Spec, finished: Collection[int] = ()) -> list[Params]:
     """The kinds that read files, of all unfinished points, each once."""
     found: list[Params] = []
     for point in spec.sweep.representatives(WEIGHED_POINTS):
-        if point not in finished:
+        if not _is_done(spec, point, finished):
             new = [one for one in _inside(spec.params(point)) if hasattr(module_of(one), "require")]
             found += [one for one in new if one not in found]
     return found
 
 
-def memory(spec: Spec, finished: Collection[int] = ()) -> dict[int, float]:
-    """Bytes of memory that unfinished points need at least, by point, seeds aside; {} where nothing is known."""
+def memory(spec: Spec) -> dict[int, float]:
+    """Bytes of memory that points need at least, by point, seeds aside; {} where nothing is known."""
     if not hasattr(spec.experiment, "memory"):
         return {}
-    points = dict.fromkeys(p for p in spec.sweep.representatives(WEIGHED_POINTS) if p not in finished)
+    points = dict.fromkeys(spec.sweep.representatives(WEIGHED_POINTS))
     return {point: float(spec.experiment.memory(spec.params(point))) for point in points}
 
 
@@ -56,6 +56,11 @@ def size(nbytes: float) -> str:
             return f"{nbytes:.3g} {unit}"
         nbytes /= 1000
     return f"{nbytes:.3g} EB"
+
+
+def _is_done(spec: Spec, point: int, finished: Collection[int]) -> bool:
+    """Whether the point, of seed index 0, and its repetitions have finished."""
+    return all(one in finished for one in range(point, point + (spec.sweep.seeds or 1)))
 
 
 def _inside(params: Params) -> Iterator[Params]:

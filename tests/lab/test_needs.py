@@ -59,12 +59,14 @@ def test_also_from_python_and_when_a_run_goes_on(
     assert sorted(path.name for path in run.path.iterdir()) == before
 
 
-def test_finished_points_need_nothing(tmp_path: Path) -> None:
+def test_finished_points_need_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A finished run is opened and drawn anew without its data."""
+    monkeypatch.delenv("SIMLAB_DATA", raising=False)
     spec = resolve(IMAGES, seed=1)
     needs.check(spec, range(spec.sweep.points))
-    with pytest.raises(BadInput):
-        needs.check(spec, range(1, spec.sweep.points))
+    for left in (0, spec.sweep.points - 1):
+        with pytest.raises(BadInput, match="SIMLAB_DATA"):
+            needs.check(spec, {*range(spec.sweep.points)} - {left})
 
 
 def test_a_run_without_a_finished_point_draws_nothing(tmp_path: Path, simlab: Call, write_spec: Write) -> None:
@@ -109,8 +111,12 @@ def test_where_some_points_fit_they_are_computed(monkeypatch: pytest.MonkeyPatch
     needs.check(spec, (), said.append)
     assert len(said) == 1
     assert said[0].startswith("network.width=1000000000000: needs at least ")
-    with pytest.raises(BadInput, match=r"network\.width=1000000000000: needs at least"):
-        needs.check(spec, {0, 1})
+    needs.check(spec, {0, 1}, said.append)
+    assert len(said) == 2, "tried again where the others have finished"
+    needs.check(spec, {0, 1, 2}, said.append)
+    assert len(said) == 2, "nothing is left to do"
+    with pytest.raises(BadInput, match=r"network\.width=100000000000: needs at least"):
+        needs.check(resolve(small_tables(**{"network.width": [10**11, 10**12]})), (), said.append)
 
 
 @pytest.mark.parametrize(
