@@ -98,7 +98,6 @@ class Display:
                 TextColumn("{task.fields[text]}", markup=False, table_column=Column(no_wrap=True)),
                 console=Console(stderr=True),
                 transient=True,
-                redirect_stdout=False,  # what goes there is data: see `print`
             )
             self.bar.start()
         return self

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,11 +17,9 @@ from click.testing import CliRunner
 from simlab.claims import _ledger
 from simlab.claims._ledger import Verdict
 from simlab.cli import _text, _verdicts
-from simlab.cli._progress import Display
 from simlab.cli._reproduce import reproduce as command
 from simlab.cli._verdicts import Course, about, duration, line
 from simlab.core import lookup
-from simlab.lab.pace import Snapshot
 
 LONG = "exponents at most 0.004 off, intervals of different depths apart, constants at most 7.8e-03 off, 6 kernels"
 
@@ -146,20 +148,32 @@ def test_lines_are_data_and_the_count_is_progress(judged: list[str], tmp_path: P
     assert [row["control"] for row in json.loads(as_json.stdout)] == ["refused", "accepted", "refused"]
 
 
-def test_lines_go_to_standard_output_beside_a_bar(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A bar on standard error must not take them along: they may go to a file."""
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    course = Course(3)
-    course.begin("relu_decay")
-    with Display(quiet=False) as display:
-        display.head = course.head
-        display(Snapshot(points=2, done=1, failed=0, elapsed=1.0, rate=1.0, remaining=1.0, running=[]))
-        display.print("a line of data")
-        display(Snapshot(points=2, done=2, failed=0, elapsed=2.0, rate=1.0, remaining=0.0, running=[]))
-    shown = capsys.readouterr()
-    assert shown.out == "a line of data\n"
-    assert "a line of data" not in shown.err
-    assert "claim 1 of 3" in shown.err
+def test_a_bar_makes_room_for_a_line() -> None:
+    """On one terminal: the bar is wiped before the line, which then stands alone, and drawn again below it."""
+    script = (
+        "from types import SimpleNamespace\n"
+        "from simlab.cli._progress import Display\n"
+        "shot = SimpleNamespace(points=2, done=1, failed=0, elapsed=1.0, rate=1.0, remaining=1.0, running=[])\n"
+        "with Display(quiet=False) as display:\n"
+        "    display.head = lambda: ('relu_decay', 0, 3, 'claim 1 of 3')\n"
+        "    display(shot)\n"
+        "    display.print('a line of data')\n"
+        "    display(shot)\n"
+    )
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=child, stderr=child, env={**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    )
+    os.close(child)
+    shown = b""
+    try:
+        while chunk := os.read(parent, 4096):
+            shown += chunk
+    except OSError:  # the terminal closes with the process
+        pass
+    os.close(parent)
+    assert process.wait(60) == 0
+    before, line, after = shown.decode().partition("a line of data\r\n")
+    assert line
+    assert re.search(r"claim 1 of 3.*\x1b\[2K(\x1b\[\?25h)?$", before, re.DOTALL), "the last thing before it: wiped"
+    assert "claim 1 of 3" in after
