@@ -78,7 +78,7 @@ def compensated_axes(axis: Axes, dim: int, power: float, *, law: str = "") -> No
 
 
 def decay(kernels: Sequence[Kernel], spectra: Sequence[Spectrum]) -> Figure:
-    """Eigenvalues of kernels against the degree; where a law k^{−p} is predicted, also times k^p, and over it."""
+    """Eigenvalues of kernels against the degree; where a law k^{−p} is predicted, also times k^p and over the law."""
     lawful = spectra[0].domain == "sphere" and any(kernel.endpoints().exponent is not None for kernel in kernels)
     figure, (left, *more) = panels(3 if lawful else 1)
     dim, laws = spectra[0].dim, set()

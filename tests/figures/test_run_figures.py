@@ -14,7 +14,11 @@ from simlab.lab.spec import load
 from tests.figures.looks import check_looks, texts
 from tests.figures.made import Made
 
-RUNS = sorted((Path(__file__).parents[2] / "runs").glob("*.toml"))
+RUNS = [
+    path
+    for path in sorted((Path(__file__).parents[2] / "runs").glob("*.toml"))
+    if "[figure]" in path.read_text(encoding="utf-8")
+]
 
 
 @pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
