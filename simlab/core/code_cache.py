@@ -84,6 +84,8 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
     closure_in_key: the code is kept whatever the function closes over, since the key tells that.
     """
 
+    _cache_file: Any
+
     def __init__(self, dispatcher: Any, closure_in_key: bool) -> None:
         self._dispatcher, self._closure_in_key = dispatcher, closure_in_key
         self._py_func, self._name = dispatcher.py_func, repr(dispatcher.py_func)
@@ -97,10 +99,10 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
     @property
     def keeps(self) -> bool:
         """Whether code of this function will be found again by another process."""
-        return self._cache_file is not None
+        return self._open() is not None
 
-    @functools.cached_property
-    def _cache_file(self) -> IndexDataCacheFile | None:
+    def _open(self) -> IndexDataCacheFile | None:
+        """The files of the function as it is now: a global that it uses may have been set since the last time."""
         if (directory := cache_dir()) is None:
             return None
         try:
@@ -117,6 +119,7 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
         return super()._index_key(signature, codegen)
 
     def _locked(self, method: Callable[..., Any], *args: Any) -> Any:
+        self._cache_file = self._open()
         if self._cache_file is None:
             return None
         try:
@@ -141,7 +144,7 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
 
     def _note_use(self) -> None:
         """The index's time is when it was last used, to the day."""
-        path = self._cache_file._index_path  # type: ignore[union-attr]
+        path = self._cache_file._index_path
         with contextlib.suppress(OSError):
             if time.time() - os.stat(path).st_mtime > DAY:
                 os.utime(path)

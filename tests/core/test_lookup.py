@@ -45,6 +45,22 @@ def test_first_lines_of_any_docstring(text: str, line: str, tmp_path: Path, monk
     assert lookup.first_line("networks", "planted") == line
 
 
+def test_a_kind_defines_its_params_at_the_top_of_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = tmp_path / "room_of_its_own"
+    room.mkdir()
+    for name, text in {
+        "kind": "class Params(Base):\n    pass\n",
+        "imports": "from simlab.core.params import Params\n",
+        "inside": "def make():\n    class Params(Base):\n        pass\n",
+        "speaks": '"""Not: class Params."""\n',
+        "longer": "class ParamsOfMine(Base):\n    pass\n",
+        "_helper": "class Params(Base):\n    pass\n",
+    }.items():
+        (room / f"{name}.py").write_text(text)
+    monkeypatch.setattr(lookup, "PACKAGE", tmp_path)
+    assert lookup.kinds("room_of_its_own") == ["kind"]
+
+
 def test_a_helper_is_no_kind() -> None:
     with pytest.raises(BadInput, match="unknown kind"):
         lookup.get("networks", "_thin")
