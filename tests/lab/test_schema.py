@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from copy import deepcopy
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,13 @@ def test_what_a_run_directory_keeps_is_right(schema: Draft202012Validator, name:
     assert schema.is_valid(tomllib.loads(resolve(tomllib.loads(path.read_text())).text))
 
 
-REMOVED = object()
+class Mark(Enum):
+    """What a change may put in the place of a value; named, so that every process names the tests alike."""
+
+    REMOVED = "removed"
+
+
+REMOVED = Mark.REMOVED
 GOOD: list[dict[str, Any]] = [
     {},
     {"observables": "train_loss"},
