@@ -67,7 +67,7 @@ def compensated_axes(axis: Axes, dim: int, power: float, *, law: str = "") -> No
     more = power - dim
     name = law or ("d" if more == 0 else f"d{more:+.3g}")
     axis.set(xscale="log", xlabel="degree $k$", ylabel=rf"compensated $\mu_k\, k^{{{name}}}$")
-    exponent = "$p$ of each kernel's own" if law else f"$p = {name} = {power:.4g}$"
+    exponent = "each by its own $p$" if law else f"$p = {name} = {power:.4g}$"
     axis.set_title(rf"flat where $\mu_k \sim k^{{-p}}$, {exponent}, $d = {dim}$")
     log10_axis(axis)
     low, high = axis.get_ylim()
