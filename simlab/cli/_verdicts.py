@@ -40,7 +40,7 @@ def line(verdict: Verdict, names: int, width: int) -> str:
 def _mark(state: bool | None) -> str:
     plain = not can_print("✓✗–")
     mark = {True: "+" if plain else "✓", False: "x" if plain else "✗", None: "-" if plain else "–"}[state]
-    if state is None or "NO_COLOR" in os.environ:
+    if state is None or os.environ.get("NO_COLOR"):
         return mark
     return click.style(mark, fg="green" if state else "red")  # click.echo takes the colour out where it is no terminal
 
