@@ -21,7 +21,7 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 
 @click.command()
 @click.argument("name", required=False, shell_complete=_complete)
-@click.option("--section", metavar="NUMBER", help="One section: 4, 4.2, or a title such as sources.")
+@click.option("--section", metavar="SECTION", help="One section: 4, 4.2, or a title such as sources.")
 @click.option("--contents", is_flag=True, help="The headings alone.")
 @_options.as_json
 def guide(name: str | None, section: str | None, contents: bool, as_json: bool) -> None:

@@ -26,6 +26,7 @@ WORDS = {
     "FILE": "a file",
     "NAME": "a name",
     "KEY=VALUE": "a key and its value, such as network.width=100",
+    "SECTION": "the number or the title of a section",
     "SIZE": "a size, such as 4GB",
     "INTEGERS": "a whole number, or several with commas between them",
     "NUMBERS": "a number, or several with commas between them",

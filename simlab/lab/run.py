@@ -74,7 +74,7 @@ def load_for(directory: str | Path, source: Source, settings: Iterable[str] = ()
         seed = None
     if not isinstance(source, Mapping):
         return specs.load(bundled.find(source), settings, seed=seed)
-    tables, changes_made = plain(source), tuple(settings)
+    tables, changes_made = plain(source), specs.listed(settings)
     return specs.resolve(specs.override(tables, changes_made), seed=seed, as_given=given_tables(tables, changes_made))
 
 

@@ -94,7 +94,7 @@ class Spec:
 def override(tables: Tables, settings: Iterable[str]) -> Tables:
     """Apply ``key=value`` settings: a dotted key of the spec, a TOML value (a bare word is a string)."""
     tables = deepcopy(tables)
-    for setting in [settings] if isinstance(settings, str) else settings:
+    for setting in listed(settings):
         key, equals, text = setting.partition("=")
         key = key.strip().replace('"', "")
         table, _, rest = key.partition(".")
@@ -112,6 +112,11 @@ def override(tables: Tables, settings: Iterable[str]) -> Tables:
             raise BadInput(f"--set {setting}: {axis} is an axis of the sweep; set sweep.{axis}=[…] instead")
         _assign(tables, parts, value, f"--set {setting}")
     return tables
+
+
+def listed(settings: Iterable[str]) -> tuple[str, ...]:
+    """Settings one by one; a string is one of them, not its letters."""
+    return (settings,) if isinstance(settings, str) else tuple(settings)
 
 
 def _choices(tables: Tables) -> set[str]:
@@ -196,7 +201,7 @@ def _leaf(params: Params, key: str) -> Any:
 
 def load(path: str | Path, settings: Iterable[str] = (), *, seed: int | None = None) -> Spec:
     """Read, override, validate, resolve."""
-    settings = tuple(settings)
+    settings = listed(settings)
     tables, text = read_file(path)
     return resolve(override(tables, settings), seed=seed, as_given=Given(text, settings))
 

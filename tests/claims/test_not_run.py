@@ -44,6 +44,11 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "get",
         lambda room, name, key="kind", real=lookup.get: claim if name == "needy" else real(room, name, key),
     )
+    monkeypatch.setattr(
+        lookup,
+        "check",
+        lambda room, name, key="kind", real=lookup.check: None if name == "needy" else real(room, name, key),
+    )
     return path
 
 

@@ -73,7 +73,8 @@ def test_durations_keep_their_column(seconds: float) -> None:
 
 
 def test_marks_fall_back_to_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_text, "encodes", lambda text, stream: text.isascii())
+    for module in (_text, _verdicts):
+        monkeypatch.setattr(module, "can_print", str.isascii)
     monkeypatch.setenv("NO_COLOR", "1")
     lines = [line(verdict(short=""), 10, 80), line(verdict(False), 10, 80), line(verdict(None, None), 10, 80)]
     assert [text[0] for text in lines] == ["+", "x", "-"]
@@ -151,9 +152,9 @@ def test_lines_are_data_and_the_count_is_progress(judged: list[str], tmp_path: P
 def test_a_bar_makes_room_for_a_line() -> None:
     """On one terminal: the bar is wiped before the line, which then stands alone, and drawn again below it."""
     script = (
-        "from types import SimpleNamespace\n"
+        "from simlab.lab.pace import Snapshot\n"
         "from simlab.cli._progress import Display\n"
-        "shot = SimpleNamespace(points=2, done=1, failed=0, elapsed=1.0, rate=1.0, remaining=1.0, running=[])\n"
+        "shot = Snapshot(points=2, done=1, failed=0, elapsed=1.0, rate=1.0, remaining=1.0, running=[])\n"
         "with Display(quiet=False) as display:\n"
         "    display.head = lambda: ('relu_decay', 0, 3, 'claim 1 of 3')\n"
         "    display(shot)\n"
