@@ -10,7 +10,7 @@ import click
 from simlab.cli import _options, _text
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(context_settings={"ignore_unknown_options": True}, short_help="Run a benchmark of the checkout.")
 @click.argument("name", required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @_options.as_json

@@ -22,7 +22,7 @@ def _kinds() -> dict[str, list[str]]:
     return {room: kinds for room, kinds in found.items() if kinds}
 
 
-@click.command("list")
+@click.command("list", short_help="List kinds, claims and bundled specs.")
 @click.argument("room", required=False)
 @_options.as_json
 def list_(room: str | None, as_json: bool) -> None:
@@ -59,7 +59,7 @@ def list_(room: str | None, as_json: bool) -> None:
             click.echo(_text.wrap(line, 24, f"  {kind:<21} "))
 
 
-@click.command()
+@click.command(short_help="Show a kind, a claim, a spec or a run.")
 @click.argument("what")
 @click.option("--whole", is_flag=True, help="Of a run: the whole spec, every value of every axis, every failure.")
 @_options.as_json

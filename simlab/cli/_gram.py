@@ -11,7 +11,7 @@ import click
 from simlab.cli import _hint, _kernel_options, _options
 
 
-@click.command()
+@click.command(short_help="Gram matrix of data into HDF5, larger than memory.")
 @_kernel_options.kernel
 @click.argument("inputs", metavar="X")
 @click.option(

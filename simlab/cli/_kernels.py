@@ -27,7 +27,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
             self.fail(f"{value!r}: must be a number, or several with commas between them", param, ctx)
 
 
-@click.command()
+@click.command(short_help="Values of a kernel, and its expansion at u = ±1.")
 @_kernel_options.kernel
 @click.option(
     "--at", type=Numbers(), default="-1,-0.5,0,0.5,1", show_default=True, help="Cosines u to evaluate κ(u) at."
@@ -97,7 +97,7 @@ def kernel(
             click.echo(f"  κ(1−t) ∋ {plus:.10g} t^{nu:g},  κ(−1+t) ∋ {minus:.10g} t^{nu:g}:  μ_k ~ k^(−d{power})")
 
 
-@click.command()
+@click.command(short_help="Eigenvalues on the sphere or the Boolean cube.")
 @_kernel_options.kernel
 @click.option("--dim", type=click.IntRange(min=2), metavar="N", required=True, help="Dimension d of the space.")
 @click.option("--max-degree", type=click.IntRange(min=0), metavar="N", required=True, help="Largest degree.")

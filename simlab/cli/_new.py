@@ -17,7 +17,7 @@ def complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return [name for name in bundled.names() if name.startswith(incomplete)]
 
 
-@click.command()
+@click.command(short_help="Write a bundled spec, to start one of your own.")
 @click.argument("name", required=False, shell_complete=complete_runs)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to this new file.")
 @_options.as_json

@@ -23,7 +23,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return [name for name in lookup.kinds("claims") if name.startswith(incomplete)]
 
 
-@click.command()
+@click.command(short_help="Measure and judge claims, each beside a control.")
 @click.argument("claims", nargs=-1, shell_complete=_complete)
 @click.option("--quick", "size", flag_value="quick", default=True, help="At most 15 s a claim.  [default]")
 @click.option("--full", "size", flag_value="full", help="At the size of the sources: minutes to hours.")

@@ -156,7 +156,7 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
             click.echo(failure["traceback"])
 
 
-@click.command()
+@click.command(short_help="Write results.h5 from what is committed so far.")
 @directory_argument
 @_options.quiet
 def collate(directory: Path, quiet: bool) -> None:

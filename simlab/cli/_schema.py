@@ -7,7 +7,7 @@ import click
 from simlab.cli import _options
 
 
-@click.command()
+@click.command(short_help="JSON Schema of specs, for editors.")
 @click.argument("kind", required=False)
 def schema(kind: str | None) -> None:
     """Print the JSON Schema of a whole spec, or of the table of one KIND.
