@@ -72,7 +72,7 @@ def _show(text: str) -> None:
     if not sys.stdout.isatty():
         click.echo(text, nl=False)
         return
-    colour = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     shown = _styled(text) if colour else text
     if text.count("\n") < shutil.get_terminal_size().lines:
         click.echo(shown, nl=False, color=colour)

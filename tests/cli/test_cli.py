@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +12,7 @@ from typing import Any
 import pytest
 
 from simlab.cli._app import COMMANDS
+from tests import terminal
 from tests.conftest import small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
@@ -96,21 +95,8 @@ def test_brackets_in_a_path_are_no_markup(tmp_path: Path, write_spec: Write) -> 
 
 
 def on_a_terminal(arguments: list[str]) -> tuple[str, int]:
-    """Run with standard error on a pseudo-terminal; returns what it showed there, and the exit code."""
-    parent, child = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "simlab", *arguments],
-        stdout=subprocess.DEVNULL, stderr=child, env={**os.environ, "TERM": "xterm", "COLUMNS": "200"},
-    )  # fmt: skip
-    os.close(child)
-    shown = b""
-    try:
-        while chunk := os.read(parent, 4096):
-            shown += chunk
-    except OSError:  # the terminal closes with the process
-        pass
-    os.close(parent)
-    return shown.decode(), process.wait(60)
+    """Run with standard error on a wide terminal; returns what it showed there, and the exit code."""
+    return terminal.shown(["-m", "simlab", *arguments], ("stderr",), {"COLUMNS": "200"})
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from simlab.core import guides
+from tests import terminal
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -61,23 +61,11 @@ def test_what_does_not_exist_is_one_line(simlab_again: Call, arguments: list[str
 
 
 def on_a_terminal(arguments: list[str], **env: str) -> str:
-    """What `simlab guide …` shows on a terminal of 80 columns whose pager is ``cat``."""
-    parent, child = pty.openpty()
-    plain = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "simlab", "guide", *arguments], stdout=child, stdin=child, stderr=subprocess.DEVNULL,
-        env={**plain, "TERM": "xterm", "COLUMNS": "80", "LINES": "24", "PAGER": "cat", **env},
-    )  # fmt: skip
-    os.close(child)
-    shown = b""
-    try:
-        while chunk := os.read(parent, 65536):
-            shown += chunk
-    except OSError:  # the terminal closes with the process
-        pass
-    os.close(parent)
-    assert process.wait(60) == 0
-    return shown.decode().replace("\r\n", "\n")
+    """What `simlab guide …` shows on a terminal whose pager is ``cat``; an empty NO_COLOR asks for colours."""
+    command = ["-m", "simlab", "guide", *arguments]
+    seen, code = terminal.shown(command, ("stdin", "stdout"), {"PAGER": "cat", "NO_COLOR": "", **env})
+    assert code == 0
+    return seen.replace("\r\n", "\n")
 
 
 def test_on_a_terminal_headings_stand_out_and_formulas_stay() -> None:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +16,7 @@ from simlab.cli import _text, _verdicts
 from simlab.cli._reproduce import reproduce as command
 from simlab.cli._verdicts import Course, about, duration, line
 from simlab.core import lookup
+from tests import terminal
 
 LONG = "exponents at most 0.004 off, intervals of different depths apart, constants at most 7.8e-03 off, 6 kernels"
 
@@ -161,20 +158,9 @@ def test_a_bar_makes_room_for_a_line() -> None:
         "    display.print('a line of data')\n"
         "    display(shot)\n"
     )
-    parent, child = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=child, stderr=child, env={**os.environ, "TERM": "xterm", "COLUMNS": "80"}
-    )
-    os.close(child)
-    shown = b""
-    try:
-        while chunk := os.read(parent, 4096):
-            shown += chunk
-    except OSError:  # the terminal closes with the process
-        pass
-    os.close(parent)
-    assert process.wait(60) == 0
-    before, line, after = shown.decode().partition("a line of data\r\n")
+    seen, code = terminal.shown(["-c", script], ("stdout", "stderr"), {})
+    assert code == 0
+    before, line, after = seen.partition("a line of data\r\n")
     assert line
     assert re.search(r"claim 1 of 3.*\x1b\[2K(\x1b\[\?25h)?$", before, re.DOTALL), "the last thing before it: wiped"
     assert "claim 1 of 3" in after
