@@ -1,7 +1,7 @@
 """Gradient descent finds a single neuron where kernels do not. [S1 §6], MATH §7.
 
 f*(x) = relu(w*·x), x uniform on the sphere of radius √d, n = d^{3/2} samples: kernel ridge regression is left with the
-power of the degrees above 1, a quarter of the variance (see kernel_single_neuron), even with the ridge chosen in
+power of the degrees above 1, about a quarter of the variance (see kernel_single_neuron), even with the ridge chosen in
 hindsight. A two-layer net whose neurons start small turns them to w* and learns f* from the same samples. The control
 is the same net trained lazily (α large, MATH §6): its tangent kernel is one more kernel.
 """

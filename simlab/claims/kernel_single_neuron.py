@@ -1,8 +1,8 @@
 """Kernel regression fails on a single neuron: poly(d) samples leave its degrees above ℓ. [S1 §6], MATH §7.
 
 f*(x) = relu(w*·x), x uniform on the sphere, n = d^{3/2}: ℓ = 1. Whatever the depth and the ridge, what the neuron has
-in degrees above 1, a quarter of its variance in every dimension, stays unlearned, where gradient descent on a neuron
-would find w* from the same data. The control is a linear neuron, w*·x, which the same kernels do learn.
+in degrees above 1 stays unlearned: 0.20 of its variance at d = 3, 0.25 at d = 10, 0.27 as d → ∞. Gradient descent on a
+neuron would find w* from the same data. The control is a linear neuron, w*·x, which the same kernels do learn.
 """
 
 from __future__ import annotations
