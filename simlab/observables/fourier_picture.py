@@ -124,8 +124,8 @@ def measure(params: Params, view: View) -> dict[str, Any]:
         "fourier_net": _picture(params, here, of_net),
         "fourier_target": _picture(params, here, of_target),
         "tube_angle": angles,
-        "net_outside": float(of_net[outside].sum() / of_net.sum()),
-        "target_outside": float(of_target[outside].sum() / total),
+        "net_outside": _share(of_net[outside].sum(), of_net.sum()),
+        "target_outside": _share(of_target[outside].sum(), total),
         "outside_energy": float(of_target[outside].sum()),
         "squared_error": float(np.sum((f - g) ** 2) * (here.side / here.points) ** 2),
     }
@@ -145,6 +145,11 @@ def _window(here: Box) -> Floats:
     quadrant = Law.natural(2).phi(r) * np.exp(-0.5 * (8.0 / here.side * r) ** 2)
     fold = np.abs(np.arange(n) - n // 2)
     return np.ascontiguousarray(quadrant[np.ix_(fold, fold)])
+
+
+def _share(part: float, whole: float) -> float:
+    """part/whole; of nothing, none. A doubled net starts at f = 0, which some CPUs have exactly and others to rounding."""
+    return float(part / whole) if whole > 0.0 else 0.0
 
 
 def _on_grid(here: Box, scale: float, function: Any) -> Floats:

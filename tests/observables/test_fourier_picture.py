@@ -22,10 +22,11 @@ TWO = two_layer.Params(width=4, activation=activations.get("tanh"), bias=True, s
 THREE = three_layer_mean_field.Params(width=4, outer_width=5, init_std=8.0)
 
 
-def measured(network: Any, target: Any, mass: Any = 0.5) -> dict[str, Any]:
+def measured(network: Any, target: Any, mass: Any = 0.5, times: float = 1.0) -> dict[str, Any]:
+    """Of a net whose weights are `times` those that it would start from."""
     data = ball_fourier.Params(dim=2, mass=mass)
     module = two_layer if network is TWO else three_layer_mean_field
-    theta = module.initialise(network, 2, np.random.default_rng(3))
+    theta = times * module.initialise(network, 2, np.random.default_rng(3))
     none = np.empty((0, 2))
     y = np.empty(0)
     return fourier_picture.measure(PARAMS, View(theta, theta, none, y, none, y, network, 1.0, data=data, target=target))
@@ -74,6 +75,11 @@ def test_a_two_layer_net_lies_in_its_tubes_and_a_three_layer_net_does_not() -> N
     assert two["target_outside"] > 0.05
     assert two["outside_energy"] < two["squared_error"]
     assert two["tube_angle"].shape == (4,)
+
+
+def test_a_net_that_is_zero_has_nothing_outside_its_tubes() -> None:
+    """Exactly 0 on every CPU here, as doubled nets start on some."""
+    assert measured(TWO, drawn(ball), times=0.0)["net_outside"] == 0.0
 
 
 def test_tubes_are_seen_where_they_are() -> None:

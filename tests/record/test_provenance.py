@@ -25,7 +25,8 @@ X86 = platform.machine() in ("x86_64", "AMD64")
 def told(**environment: str) -> dict[str, Any]:
     """The provenance that a process of its own writes."""
     code = "import json; from simlab.record.provenance import provenance; print(json.dumps(provenance()))"
-    env = {**os.environ, **environment}
+    plain = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "NUMBA_CPU_NAME")}
+    env = {**plain, **environment}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
