@@ -148,7 +148,7 @@ def _window(here: Box) -> Floats:
 
 
 def _share(part: float, whole: float) -> float:
-    """part/whole; of nothing, none. A doubled net starts at f = 0, which some CPUs have exactly and others to rounding."""
+    """part/whole; of nothing, none. A doubled net starts at f = 0, which some CPUs have exactly, others to rounding."""
     return float(part / whole) if whole > 0.0 else 0.0
 
 
