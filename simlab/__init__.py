@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     import xarray
 
+    from simlab.core.formats import FigureFormat
     from simlab.lab.run import Outcome
 
 __version__ = "0.1.0"
@@ -49,7 +50,7 @@ def run(
     order: Literal["listed", "shuffled"] = "listed",
     commit_seconds: float = 30.0,
     quiet: bool = False,
-    figure_format: Literal["png", "pdf", "svg"] = "png",
+    figure_format: FigureFormat = "png",
 ) -> Outcome:
     """Run a sweep, or go on with it, draw its figure and show progress, as ``simlab run`` does.
 

@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 from simlab.core import lookup
 from simlab.core.errors import BadInput
+from simlab.core.formats import FigureFormat
 from simlab.figures._style import save
 from simlab.lab.directory import RunDirectory
 from simlab.lab.pace import Snapshot
@@ -79,7 +80,7 @@ def reproduce(
     *,
     workers: int | None = None,
     overwrite: bool = False,
-    figure_format: str = "png",
+    figure_format: FigureFormat = "png",
     progress: Callable[[Snapshot], None] = lambda snapshot: None,
     say: Callable[[str], None] = lambda line: None,
     begin: Callable[[str], None] = lambda name: None,
@@ -122,7 +123,7 @@ def _measure(
     size: Size,
     workers: int | None,
     overwrite: bool,
-    figure_format: str,
+    figure_format: FigureFormat,
     progress: Callable[[Snapshot], None],
     say: Callable[[str], None],
 ) -> Verdict:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from simlab.cli import _options
+from simlab.cli import _options, _text
 
 
 def complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -53,19 +53,15 @@ def new(name: str | None, output: Path | None, as_json: bool) -> None:
 
 def print_runs(as_json: bool) -> None:
     """Every bundled spec with its question and its minutes."""
-    import shutil
-    import textwrap
-
     from simlab.lab import bundled
 
     found = [bundled.get(name) for name in bundled.names()]
     if as_json:
         _options.print_json({"runs": {spec.name: {f: getattr(spec, f) for f in bundled.FIELDS} for spec in found}})
         return
-    width = min(100, shutil.get_terminal_size().columns)
     for spec in found:
         text = f"{spec.question} [minutes: {spec.minutes.rstrip('.')}]"
-        click.echo(textwrap.fill(text, width, initial_indent=f"{spec.name:<20} ", subsequent_indent=" " * 21))
+        click.echo(_text.wrap(text, 21, f"{spec.name:<20} "))
 
 
 def show_run(name: str, as_json: bool) -> None:

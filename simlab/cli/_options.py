@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from simlab.cli._encoding import can_print
+from simlab.core.formats import FIGURE_FORMATS
 
 workers = click.option(
     "--workers",
@@ -26,31 +27,13 @@ commit_seconds = click.option(
     show_default=True,
     help="Longest time between commits that cost nothing worth mentioning.",
 )
-
-
-FIGURE_FORMAT = "simlab.figure_format"
-
-
-def _use_format(context: click.Context, parameter: click.Parameter, value: str) -> None:
-    """Into the context's notes, so that commands need not hand it on."""
-    context.meta[FIGURE_FORMAT] = value
-
-
 figure_format = click.option(
     "--figure-format",
-    type=click.Choice(["png", "pdf", "svg"]),
+    type=click.Choice(FIGURE_FORMATS),
     default="png",
     show_default=True,
-    callback=_use_format,
-    expose_value=False,
     help="Format of figures; what is computed already is only drawn again.",
 )
-
-
-def chosen_format() -> Any:
-    """What --figure-format of the running command says: png, pdf or svg; png where nothing runs."""
-    context = click.get_current_context(silent=True)
-    return context.meta.get(FIGURE_FORMAT, "png") if context else "png"
 
 
 def _use_data(context: click.Context, parameter: click.Parameter, value: str | None) -> None:

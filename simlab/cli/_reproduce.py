@@ -47,6 +47,7 @@ def reproduce(
     size: Any,
     output: Path,
     workers: int | None,
+    figure_format: Any,
     overwrite: bool,
     quiet: bool,
     as_json: bool,
@@ -101,7 +102,7 @@ def reproduce(
             say=display.say,
             begin=begin,
             judged=judged,
-            figure_format=_options.chosen_format(),
+            figure_format=figure_format,
         )
     if as_json:
         _options.print_json(rows)

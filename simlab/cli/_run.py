@@ -52,12 +52,9 @@ def run(
     output: Path | None,
     settings: tuple[str, ...],
     workers: int | None,
-    order: Any,
-    overwrite: bool,
     dry_run: bool,
-    commit_seconds: float,
-    quiet: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Run the sweep of SPEC, or go on with it. Stop it at any time, with ctrl-C or kill -9.
 
@@ -78,7 +75,7 @@ def run(
     if dry_run:
         _print_plan(loaded, workers, as_json)
         return
-    _go(loaded, output, workers, overwrite, order, commit_seconds, quiet, as_json)
+    _go(loaded, output, as_json, workers=workers, **options)
 
 
 @click.command()
@@ -89,7 +86,7 @@ def run(
 @_options.commit_seconds
 @_options.quiet
 @_options.as_json
-def resume(directory: Path, workers: int | None, commit_seconds: float, quiet: bool, as_json: bool) -> None:
+def resume(directory: Path, as_json: bool, **options: Any) -> None:
     """Go on with the run in DIRECTORY; failed points are tried again.
 
     \b
@@ -99,7 +96,7 @@ def resume(directory: Path, workers: int | None, commit_seconds: float, quiet: b
     from simlab.lab.directory import RunDirectory
 
     spec = RunDirectory(directory).read_spec()
-    _go(spec, directory, workers, False, "listed", commit_seconds, quiet, as_json)
+    _go(spec, directory, as_json, **options)
 
 
 @click.command()
@@ -174,28 +171,11 @@ def collate(directory: Path, quiet: bool) -> None:
     click.echo(str(path))
 
 
-def _go(
-    spec: Spec,
-    directory: Path,
-    workers: int | None,
-    overwrite: bool,
-    order: Any,
-    commit_seconds: float,
-    quiet: bool,
-    as_json: bool,
-) -> None:
+def _go(spec: Spec, directory: Path, as_json: bool, **options: Any) -> None:
+    """Run, draw and print; `options` are those of `running.complete`."""
     from simlab.cli import running
 
-    outcome = running.complete(
-        spec,
-        directory,
-        workers=workers,
-        overwrite=overwrite,
-        order=order,
-        commit_seconds=commit_seconds,
-        quiet=quiet,
-        figure_format=_options.chosen_format(),
-    )
+    outcome = running.complete(spec, directory, **options)
     if as_json:
         failed = [{"point": p, "at": spec.sweep.label(p), "error": e} for p, e in sorted(outcome.failed.items())]
         _options.print_json(

@@ -7,12 +7,13 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from simlab import figures
 from simlab.cli import _hint
 from simlab.cli._progress import Display
 from simlab.core.errors import BadInput, one_of
+from simlab.core.formats import FIGURE_FORMATS, FigureFormat
 from simlab.core.params import Params
 from simlab.lab.results import early_endings, merged_outputs
 from simlab.lab.run import COMMIT_SECONDS, Order, Outcome, Source, default_directory, load_for, run_spec
@@ -20,7 +21,6 @@ from simlab.lab.spec import Spec
 from simlab.record.reader import Results
 
 DATA = "SIMLAB_DATA"
-FigureFormat = Literal["png", "pdf", "svg"]
 
 
 def complete(
@@ -76,8 +76,8 @@ def run(
     figure_format: FigureFormat,
 ) -> Outcome:
     """`simlab.run`: as the command, but bad input raises `BadInput` and ctrl-C `KeyboardInterrupt`."""
-    if figure_format not in get_args(FigureFormat):
-        raise BadInput(f"figure_format = {figure_format!r}: unknown (allowed: {one_of(get_args(FigureFormat))})")
+    if figure_format not in FIGURE_FORMATS:
+        raise BadInput(f"figure_format = {figure_format!r}: unknown (allowed: {one_of(FIGURE_FORMATS)})")
     place = default_directory(source) if directory is None else Path(directory)
     with _data_directory(data):
         spec = load_for(place, source, settings)

@@ -18,11 +18,9 @@ import numba
 import numpy as np
 from numpy.typing import DTypeLike
 
-from simlab.core.code_cache import CodeCache, cache_dir
+from simlab.core.code_cache import CodeCache
 from simlab.core.declared import declare
-from simlab.core.sources import PACKAGE, in_package, source_hash
-
-__all__ = ["FLAGS", "PACKAGE", "PerReal", "cache_dir", "jit", "per_real", "source_hash"]
+from simlab.core.sources import in_package
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from simlab.core.errors import BadInput
+from simlab.core.formats import FIGURE_FORMATS
 from simlab.figures._words import number
 from simlab.record.atomic import committing
 from simlab.record.reader import Results
@@ -23,7 +24,6 @@ matplotlib.use("Agg", force=False)
 PANEL = (4.2, 3.5)
 """Width and height of one panel in inches."""
 MOST_COLUMNS = 3
-FORMATS = ("png", "pdf", "svg")
 TITLE_POINTS = 10
 NEAR = 0.05
 """Ticks nearer to each other than this share of a logarithmic axis would be written over each other."""
@@ -81,7 +81,7 @@ def _grid(rows: int, columns: int) -> tuple[Figure, list[Axes]]:
 def file_format(path: Path) -> str:
     """The format that a file's suffix asks for; any but .png, .pdf and .svg is refused."""
     found = path.suffix.lower().removeprefix(".")
-    if found not in FORMATS:
+    if found not in FIGURE_FORMATS:
         said = f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
         raise BadInput(f"{path}: a figure with {said} cannot be drawn; it must be .png, .pdf or .svg")
     return found

@@ -14,6 +14,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from simlab.core.errors import BadInput, SimlabError, first_few
+from simlab.core.formats import FIGURE_FORMATS
 from simlab.lab.spec import Spec, differences, resolve
 from simlab.lab.tables import Given, read_tables
 from simlab.record import atomic
@@ -22,10 +23,11 @@ from simlab.record.index import Index
 from simlab.record.reader import Results
 
 HEAD = "# Resolved by simlab; the run's segments belong to this text. sha256 {hash}\n"
-FIGURES = ("figure.png", "figure.pdf", "figure.svg")
+FIGURES = tuple(f"figure.{suffix}" for suffix in FIGURE_FORMATS)
 OWN = ("spec.toml", "given.toml", "segments", "results.h5", *FIGURES, ".lock", ".collate")
 LOCK_SECONDS = 0.5  # `status` holds the lock for an instant
-HALF_WRITTEN = re.compile(r"((spec|given)\.toml|results\.h5|figure\.(png|pdf|svg))" + atomic.HALF_WRITTEN)
+WRITTEN = "|".join(map(re.escape, ("spec.toml", "given.toml", "results.h5", *FIGURES)))
+HALF_WRITTEN = re.compile(f"({WRITTEN})" + atomic.HALF_WRITTEN)
 
 
 class RunDirectory:

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from click.testing import CliRunner
 
 from simlab.claims import _ledger
-from simlab.cli import _options
 from simlab.cli._reproduce import reproduce
-from simlab.figures._style import FORMATS
+from simlab.core.formats import FIGURE_FORMATS
 from simlab.lab.directory import RunDirectory
 from simlab.lab.spec import resolve
 from tests.conftest import small_tables
@@ -26,7 +24,7 @@ SPECTRUM = ("spectrum", "laplace", "--c", "1", "--dim", "3", "--max-degree", "4"
 
 
 @pytest.mark.parametrize("arguments", [KERNEL, SPECTRUM])
-@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("suffix", FIGURE_FORMATS)
 def test_the_suffix_of_plot_is_the_format(
     simlab_again: Call, tmp_path: Path, arguments: tuple[str, ...], suffix: str
 ) -> None:
@@ -88,14 +86,3 @@ def test_reproduce_takes_the_format(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         more = ("--figure-format", format_) if format_ != "png" else ()
         CliRunner().invoke(reproduce, ["relu_parity", "-o", str(tmp_path), "-q", *more], catch_exceptions=False)
         assert seen["figure_format"] == format_
-
-
-def test_the_option_offers_what_can_be_drawn() -> None:
-    @click.command()
-    @_options.figure_format
-    def command() -> None: ...
-
-    (option,) = command.params
-    assert isinstance(option.type, click.Choice)
-    assert tuple(option.type.choices) == FORMATS
-    assert _options.chosen_format() == "png"

@@ -124,9 +124,9 @@ def test_data_are_given_for_this_run_alone(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_every_argument_has_a_type() -> None:
-    from simlab.lab import run as lab_run
+    from simlab.core.formats import FigureFormat
 
-    names = {**vars(simlab), "Outcome": lab_run.Outcome}
+    names = {**vars(simlab), "Outcome": Outcome, "FigureFormat": FigureFormat}
     hints = typing.get_type_hints(simlab.run, names)
     parameters = inspect.signature(simlab.run).parameters
     assert not [p for p in parameters.values() if p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]

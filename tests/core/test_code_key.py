@@ -155,7 +155,7 @@ VALUES = {
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     copy = tmp_path / "copy" / "simlab"
-    shutil.copytree(house.PACKAGE / "core", copy / "core", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(sources.PACKAGE / "core", copy / "core", ignore=shutil.ignore_patterns("__pycache__"))
     (copy / "claims").mkdir()
     (copy / "__init__.py").write_text("")
     for name, text in FILES.items():
@@ -241,7 +241,7 @@ def test_code_compiled_after_a_global_was_set_is_not_taken_for_the_file_s(packag
 def key(text: str, **names: Any) -> str:
     """The key of `loop`, defined by `text` in a file of the package."""
     space: dict[str, Any] = {"jit": house.jit, "np": np, "__name__": "simlab.planted", **names}
-    exec(compile(text, str(house.PACKAGE / "planted.py"), "exec"), space)
+    exec(compile(text, str(sources.PACKAGE / "planted.py"), "exec"), space)
     return code_key.code_key(space["loop"])
 
 

@@ -14,6 +14,7 @@ import numba
 import numpy as np
 import pytest
 
+from simlab.core import code_cache, sources
 from simlab.core import jit as house
 
 HELPER = """
@@ -47,7 +48,7 @@ if __name__ == "__main__":
 def package(tmp_path: Path) -> Path:
     """A copy of simlab's core with a loop in one file and its helper in another."""
     copy = tmp_path / "copy" / "simlab"
-    shutil.copytree(house.PACKAGE / "core", copy / "core", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(sources.PACKAGE / "core", copy / "core", ignore=shutil.ignore_patterns("__pycache__"))
     (copy / "__init__.py").write_text("")
     (copy / "helper.py").write_text(HELPER.format(added=1.0))
     (copy / "loop.py").write_text(LOOP)
@@ -136,7 +137,7 @@ def test_decorating_leaves_numbas_configuration_alone() -> None:
     before = numba.config.CACHE_DIR
     from simlab.flows import gradient_descent
 
-    assert gradient_descent.descend[np.float64].stats.cache_path.startswith(str(house.cache_dir()))
+    assert gradient_descent.descend[np.float64].stats.cache_path.startswith(str(code_cache.cache_dir()))
     after = numba.config.CACHE_DIR
     assert before == after
 
