@@ -6,15 +6,26 @@ The command line prints the line without a traceback and exits with `exit_code`.
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 LONGEST_LIST = 300  # letters
+LONGEST_LINE = 480
+LONGEST_VALUE = 100
 
 
 class SimlabError(Exception):
-    """Something a user can act on; the base of every error that simlab raises on purpose."""
+    """Something a user can act on; the base of every error that simlab raises on purpose.
+
+    Its text is one line of at most LONGEST_LINE letters, whatever goes into it: of a longer one the middle is left out.
+    """
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        line = super().__str__().replace("\r", "\\r").replace("\n", "\\n")
+        return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE // 2]} … {line[-LONGEST_LINE // 3 :]}"
 
 
 class BadInput(SimlabError):
@@ -25,6 +36,33 @@ class BadInput(SimlabError):
 
 class WriteFailed(SimlabError):
     """The disk is full, a file-size limit was hit, or the directory cannot be written."""
+
+
+class _Shown(reprlib.Repr):
+    """repr without the middle of what is long; never builds the whole of it first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxtuple, self.maxlist, self.maxdict, self.maxset = 4, 6, 6, 6, 6
+        self.maxstring = self.maxother = LONGEST_VALUE
+        self.maxlong = 40
+
+    def repr_int(self, x: int, level: int) -> str:
+        if x.bit_length() > 1000:  # Python refuses to print those of thousands of digits
+            return f"{'-' if x < 0 else ''}(about 2^{x.bit_length() - 1})"
+        return super().repr_int(x, level)
+
+
+_SHOWN = _Shown()
+
+
+def shown(value: Any, most: int = LONGEST_VALUE) -> str:
+    """A value for an error line: its repr, the middle of what is long left out."""
+    try:
+        text = _SHOWN.repr(value).replace("\n", " ")
+    except Exception:  # an object whose own repr fails
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= most else f"{text[: most * 2 // 3]} … {text[-most // 4 :]}"
 
 
 def one_of(names: Iterable[str]) -> str:
