@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from simlab.cli import _options
+
 if TYPE_CHECKING:
     from simlab.kernels import Kernel
 
@@ -93,6 +95,7 @@ def kernel(function: F) -> F:
             click.option(
                 "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Any other field: activation.slope=0.1."
             ),
+            _options.allow_code,
         )
     ):
         function = decorate(function)

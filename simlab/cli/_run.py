@@ -40,6 +40,7 @@ directory_argument = click.argument("directory", type=click.Path(path_type=Path)
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change a key of the spec, as in TOML.")
 @_options.workers
 @_options.data
+@_options.allow_code
 @_options.figure_format
 @click.option("--order", type=click.Choice(["listed", "shuffled"]), default="listed", help="In which to take points.")
 @_options.overwrite
@@ -82,6 +83,7 @@ def run(
 @directory_argument
 @_options.workers
 @_options.data
+@_options.allow_code
 @_options.figure_format
 @_options.commit_seconds
 @_options.quiet
@@ -103,6 +105,7 @@ def resume(directory: Path, as_json: bool, **options: Any) -> None:
 @directory_argument
 @_options.as_json
 @click.option("--traceback", is_flag=True, help="Show the whole traceback of failed points.")
+@_options.only_reads
 def status(directory: Path, as_json: bool, traceback: bool) -> None:
     """How far the run in DIRECTORY is, also while it runs.
 
@@ -156,6 +159,7 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
 @click.command(short_help="Write results.h5 from what is committed so far.")
 @directory_argument
 @_options.quiet
+@_options.only_reads
 def collate(directory: Path, quiet: bool) -> None:
     """Write results.h5 from what is committed so far, also while the run goes on.
 

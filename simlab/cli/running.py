@@ -12,6 +12,7 @@ from typing import Any
 from simlab import figures
 from simlab.cli import _hint
 from simlab.cli._progress import Display
+from simlab.core import foreign_code
 from simlab.core.errors import BadInput, one_of
 from simlab.core.formats import FIGURE_FORMATS, FigureFormat
 from simlab.core.params import Params
@@ -37,7 +38,8 @@ def complete(
     """Run a validated spec, or go on with it, and draw its figure; remarks and progress go to standard error."""
     chosen = figure_of(spec)
     data = os.environ.get(DATA)
-    _hint.goes_on_with("resume", directory, *(["--data", data] if data and _reads_files(spec) else []))
+    allowed = ["--allow-code"] if foreign_code.was_run() else []
+    _hint.goes_on_with("resume", directory, *(["--data", data] if data and _reads_files(spec) else []), *allowed)
 
     def draw(results: Path) -> Path | None:
         if chosen is None:
@@ -69,6 +71,7 @@ def run(
     settings: Iterable[str],
     workers: int | None,
     data: str | Path | None,
+    allow_code: bool,
     overwrite: bool,
     order: Order,
     commit_seconds: float,
@@ -79,7 +82,7 @@ def run(
     if figure_format not in FIGURE_FORMATS:
         raise BadInput(f"figure_format = {figure_format!r}: unknown (allowed: {one_of(FIGURE_FORMATS)})")
     place = default_directory(source) if directory is None else Path(directory)
-    with _data_directory(data):
+    with _data_directory(data), foreign_code.allowing(allow_code):
         spec = load_for(place, source, settings)
         try:
             return complete(
