@@ -168,8 +168,11 @@ class Pool:
             self._spawn()
 
     def _spawn(self) -> None:
+        from simlab.core.code_cache import cache_dir  # imports numba
+
         threads = str(self.spec.threads)
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+        cache_dir()  # a temporary one, where it must be that, is made before its workers look for it
         process = subprocess.Popen(
             # -P: no file of the current directory may stand in for a module.
             [sys.executable, "-P", "-c", BOOT, str(PACKAGE.parent)],

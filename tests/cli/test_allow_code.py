@@ -144,7 +144,7 @@ def test_a_word_in_the_environment_that_means_nothing_is_said(simlab_again: Call
         assert foreign_code.is_allowed() is means
     for word in ("maybe", "2", "1;", "y" * 10_000):
         monkeypatch.setenv("SIMLAB_ALLOW_CODE", word)
-        with pytest.raises(BadInput, match="SIMLAB_ALLOW_CODE = .*unknown .allowed: 1, true") as refusal:
+        with pytest.raises(BadInput, match=r"SIMLAB_ALLOW_CODE = .*unknown .allowed: 1, true") as refusal:
             foreign_code.is_allowed()
         assert len(str(refusal.value)) < 480
 
