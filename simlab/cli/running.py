@@ -13,7 +13,7 @@ from simlab import figures
 from simlab.cli import _hint
 from simlab.cli._progress import Display
 from simlab.core import foreign_code
-from simlab.core.errors import BadInput, one_of
+from simlab.core.errors import BadInput, one_of, printable, shown
 from simlab.core.formats import FIGURE_FORMATS, FigureFormat
 from simlab.core.params import Params
 from simlab.lab.results import early_endings, merged_outputs
@@ -60,7 +60,7 @@ def complete(
         )
     early = [] if quiet else in_words(ended_early(spec, outcome.results), spec)
     for line in [*early, *_failures(spec, outcome)]:
-        print(f"simlab: {line}", file=sys.stderr, flush=True)
+        print(f"simlab: {printable(line)}", file=sys.stderr, flush=True)
     return outcome
 
 
@@ -80,7 +80,7 @@ def run(
 ) -> Outcome:
     """`simlab.run`: as the command, but bad input raises `BadInput` and ctrl-C `KeyboardInterrupt`."""
     if figure_format not in FIGURE_FORMATS:
-        raise BadInput(f"figure_format = {figure_format!r}: unknown (allowed: {one_of(FIGURE_FORMATS)})")
+        raise BadInput(f"figure_format = {shown(figure_format)}: unknown (allowed: {one_of(FIGURE_FORMATS)})")
     place = default_directory(source) if directory is None else Path(directory)
     with _data_directory(data), foreign_code.allowing(allow_code):
         spec = load_for(place, source, settings)
@@ -107,7 +107,8 @@ def _data_directory(data: str | Path | None) -> Iterator[None]:
         yield
         return
     if not Path(data).is_dir():
-        raise BadInput(f"data = {str(data)!r}: {'is not a directory' if Path(data).exists() else 'no such directory'}")
+        why = "is not a directory" if Path(data).exists() else "no such directory"
+        raise BadInput(f"data = {shown(str(data))}: {why}")
     before = os.environ.get(DATA)
     os.environ[DATA] = str(Path(data).absolute())
     try:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.core import lookup
-from simlab.core.errors import BadInput, one_of
+from simlab.core.errors import BadInput, one_of, shown
 from simlab.core.params import AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
@@ -63,7 +63,7 @@ class Followed(Base):
     def _instants_are_possible(self) -> Followed:
         check_listed(self.at, self.spacing, last(self.flow), "at")
         if clock(self.flow) == "step" and (broken := [at for at in self.at if not at.is_integer()]):
-            raise ValueError(f"at = {list(self.at)}: {broken[0]} is not a number of steps")
+            raise ValueError(f"at = {shown(list(self.at))}: {broken[0]} is not a number of steps")
         if self.first_time is not None and (clock(self.flow) == "step" or self.first_time >= last(self.flow)):
             raise ValueError(f"first_time = {self.first_time}: only for a flow in time, and before its end")
         if self.needs_linearised and getattr(self.flow, "step", None) == "auto":

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from simlab.core.errors import shown
 from simlab.core.params import AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
@@ -69,7 +70,7 @@ class Params(Base):
         if needed and not hasattr(module_of(self.network), needed):
             raise ValueError(f"network.kind = {kind_of(self.network)!r}: learner = {self.learner!r} needs its {needed}")
         if len(set(self.ridges)) < len(self.ridges):
-            raise ValueError(f"ridges = {list(self.ridges)}: each may be named once")
+            raise ValueError(f"ridges = {shown(list(self.ridges))}: each may be named once")
         return self
 
     @model_validator(mode="after")

@@ -8,15 +8,14 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from simlab.core.errors import BadInput, SimlabError, first_few
 from simlab.core.formats import FIGURE_FORMATS
-from simlab.lab.spec import Spec, differences, resolve
-from simlab.lab.tables import Given, read_tables
+from simlab.lab.spec import Spec, differences, read_back
+from simlab.lab.tables import Given, read_file
 from simlab.record import atomic
 from simlab.record.atomic import committing, fsync_directory
 from simlab.record.index import Index
@@ -28,6 +27,14 @@ OWN = ("spec.toml", "given.toml", "segments", "results.h5", *FIGURES, ".lock", "
 LOCK_SECONDS = 0.5  # `status` holds the lock for an instant
 WRITTEN = "|".join(map(re.escape, ("spec.toml", "given.toml", "results.h5", *FIGURES)))
 HALF_WRITTEN = re.compile(f"({WRITTEN})" + atomic.HALF_WRITTEN)
+MOST_BYTES = 1 << 30
+"""Of a spec.toml, which lists every value of every axis."""
+
+
+def _hash_in(text: str) -> str | None:
+    """The hash in the first line of a spec.toml."""
+    found = re.search(r"sha256 ([0-9a-f]{64})", text.partition("\n")[0])
+    return found[1] if found else None
 
 
 class RunDirectory:
@@ -50,12 +57,14 @@ class RunDirectory:
         with self.usable():
             if not self.exists:
                 raise BadInput(f"{self.path}: not a run directory (no spec.toml)")
-            spec = resolve(read_tables(self.spec_path))
-            if self._written_hash() != spec.hash:
+            tables, text = read_file(self.spec_path, most_bytes=MOST_BYTES)
+            written = _hash_in(text)
+            spec = read_back(tables, written, self._read_given())
+            if written != spec.hash:
                 raise BadInput(
                     f"{self.spec_path}: not as simlab wrote it (edited?); restore it, or run into a new directory"
                 )
-            return replace(spec, given=self._read_given())
+            return spec
 
     def _read_given(self) -> Given | None:
         """The spec as the user gave it; older runs have none; no number depends on it."""
@@ -65,9 +74,8 @@ class RunDirectory:
             return None
 
     def _written_hash(self) -> str | None:
-        head = self.spec_path.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
-        found = re.search(r"sha256 ([0-9a-f]{64})", head)
-        return found[1] if found else None
+        with open(self.spec_path, encoding="utf-8", errors="replace") as file:
+            return _hash_in(file.readline(1000))
 
     def index(self, spec: Spec) -> Index:
         return Index.read(self.segments, spec.hash)

@@ -11,6 +11,7 @@ from typing import Any
 from filelock import FileLock
 
 from simlab.core.errors import BadInput
+from simlab.lab.covering import covering
 from simlab.lab.directory import RunDirectory
 from simlab.lab.spec import VALIDATED_POINTS, Spec
 from simlab.record.collate import collate
@@ -23,8 +24,8 @@ from simlab.record.schema import Output
 def merged_outputs(spec: Spec) -> dict[str, Output]:
     """Every name that any point records."""
     outputs: dict[str, Output] = {}
-    for point in spec.sweep.representatives(VALIDATED_POINTS):
-        for name, output in spec.experiment.outputs(spec.params(point)).items():
+    for found in covering(spec, spec.experiment.outputs, VALIDATED_POINTS).found.values():
+        for name, output in found.items():
             known = outputs.setdefault(name, output)
             if (known.dims, known.dtype) != (output.dims, output.dtype):
                 raise BadInput(f"{name}: recorded with dimensions {known.dims} at one point, {output.dims} at another")
