@@ -57,9 +57,10 @@ def frame_of(path: Path) -> Frame:
     except Damaged as error:
         if not is_gram(path):
             return Frame([f"{path}: not a Gram matrix of simlab, or damaged"], None)
-        with h5py.File(path, "r") as file:
-            if CHECKED not in file.attrs:
-                return Frame([f"{path}: holds no checksums (of an earlier version), so it cannot be checked"], None)
+        if not path.stat().st_size:
+            return Frame([f"{path}: is empty"], None)
+        if not has_checksums(path):
+            return Frame([f"{path}: holds no checksums (of an earlier version), so it cannot be checked"], None)
         return Frame([str(error)], None)
     if not frame_is_sound(path, journal):
         return Frame([f"{path}: damaged outside the matrices"], None)
@@ -79,11 +80,13 @@ def frame_is_sound(path: Path, journal: Journal) -> bool:
         return False
 
 
-def damaged_blocks(path: Path, journal: Journal, say: Callable[[str], None] = lambda line: None) -> dict[int, list[str]]:
+def damaged_blocks(
+    path: Path, journal: Journal, say: Callable[[str], None] = lambda line: None
+) -> dict[int, list[str]]:
     """Number of a block that is not as it was written → where."""
     found: dict[int, list[str]] = {}
     places = journal.blocks
-    with opened(path, os.O_RDONLY) as descriptor:
+    with opened(path) as descriptor:
         size = os.fstat(descriptor).st_size
         if size > 1e9:
             say(f"{path}: reading {size / 1e9:.1f} GB to check them")
@@ -108,7 +111,7 @@ def finish(part: Path, journal: Journal) -> None:
     if not frame_is_sound(part, journal):
         raise Damaged(f"{part}: damaged outside the matrices while it was written; --repair sets it aside")
     text = journal.text().encode()
-    with opened(part, os.O_RDWR) as descriptor:
+    with opened(part, write=True) as descriptor:
         os.ftruncate(descriptor, journal.size)
         view, at = memoryview(text + b"\nsimlab gram 1 %012d" % len(text)), journal.size
         while view:
@@ -119,25 +122,31 @@ def finish(part: Path, journal: Journal) -> None:
 
 
 def is_gram(path: Path) -> bool:
-    """Whether a file is empty or was written here."""
-    if path.stat().st_size == 0:
-        return True
+    """Whether a file is empty or was written here, by any version."""
+    return path.stat().st_size == 0 or _has(path, "code", "dtype", "inputs") or has_checksums(path)
+
+
+def has_checksums(path: Path) -> bool:
+    """Whether a file was written here with checksums, damaged or not."""
     try:
         _journal_in(path)
         return True
     except Damaged:
-        pass
+        return _has(path, CHECKED, "code", "dtype", "inputs")
+
+
+def _has(path: Path, *names: str) -> bool:
     try:
         with h5py.File(path, "r") as file:
-            return {"code", "dtype", "inputs"} <= set(file.attrs)
+            return set(names) <= set(file.attrs)
     except (OSError, RuntimeError, KeyError, ValueError):
         return False
 
 
 @contextmanager
-def opened(path: Path, flags: int) -> Iterator[int]:
-    """A descriptor of a file, never of what a link leads to."""
-    descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+def opened(path: Path, write: bool = False) -> Iterator[int]:
+    """A descriptor of a file; to write, never of what a link leads to."""
+    descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) if write else os.O_RDONLY)
     try:
         yield descriptor
     finally:
