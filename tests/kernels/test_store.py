@@ -15,6 +15,7 @@ import pytest
 
 from simlab.core.errors import BadInput, WriteFailed
 from simlab.kernels import _store, gram, laplace, nngp, ntk
+from simlab.kernels._blocks import STRIP, Matrix
 from simlab.kernels._store import Task, gram_file
 
 KERNELS = {"nngp": nngp(3), "ntk": ntk(3)}
@@ -53,15 +54,15 @@ def test_it_goes_on_after_a_stop(X, tmp_path, small_blocks, monkeypatch):
     whole = read(gram_file(KERNELS, X, tmp_path / "whole.h5"))
     monkeypatch.setattr(_store, "COMMIT_SECONDS", 0.0)
     computed = []
-    original = _store._write
+    original = Matrix.write
 
-    def stops(descriptor, part, offset, task, rows, columns, block):
-        computed.append((rows.start, columns.start))
+    def stops(matrix, block, values):
+        computed.append(block)
         if len(computed) == 9:
             raise KeyboardInterrupt
-        original(descriptor, part, offset, task, rows, columns, block)
+        original(matrix, block, values)
 
-    monkeypatch.setattr(_store, "_write", stops)
+    monkeypatch.setattr(Matrix, "write", stops)
     with pytest.raises(KeyboardInterrupt):
         gram_file(KERNELS, X, tmp_path / "K.h5")
     assert not (tmp_path / "K.h5").exists()
@@ -118,7 +119,7 @@ def test_kill_nine_loses_no_committed_block(tmp_path):
 def _stop_after_a_block(kernels, X, path, monkeypatch):
     """Leave a file with one block in it."""
     with monkeypatch.context() as patch:
-        write, told = _store._write, []
+        write, told = Matrix.write, []
 
         def stops(*arguments):
             told.append(arguments)
@@ -127,7 +128,7 @@ def _stop_after_a_block(kernels, X, path, monkeypatch):
             write(*arguments)
 
         patch.setattr(_store, "COMMIT_SECONDS", 0.0)
-        patch.setattr(_store, "_write", stops)
+        patch.setattr(Matrix, "write", stops)
         with pytest.raises(KeyboardInterrupt):
             gram_file(kernels, X, path)
 
@@ -135,8 +136,8 @@ def _stop_after_a_block(kernels, X, path, monkeypatch):
 def test_nothing_is_overwritten_or_mixed_unasked(X, tmp_path, small_blocks, monkeypatch):
     path = tmp_path / "K.h5"
     gram_file({"ntk": ntk(3)}, X, path)
-    with pytest.raises(BadInput, match="exists already"):
-        gram_file({"ntk": ntk(3)}, X, path)
+    with pytest.raises(BadInput, match=r"exists already, of another Gram matrix .kernels differ.*--overwrite"):
+        gram_file({"ntk": ntk(4)}, X, path)
     gram_file({"laplace": laplace(1.0)}, X[:200], path, overwrite=True)
     assert list(read(path)) == ["laplace"]
     _stop_after_a_block({"ntk": ntk(3)}, X, tmp_path / "J.h5", monkeypatch)
@@ -147,7 +148,7 @@ def test_nothing_is_overwritten_or_mixed_unasked(X, tmp_path, small_blocks, monk
         with pytest.raises(BadInput, match=f"another Gram matrix .{differs} differ"):
             gram_file(kernels, data, tmp_path / "J.h5")
     (tmp_path / "J.h5.part.json").write_text("{")
-    with pytest.raises(BadInput, match="is not a journal of simlab"):
+    with pytest.raises(BadInput, match="not a journal of this version of simlab"):
         gram_file({"ntk": ntk(3)}, X, tmp_path / "J.h5")
 
 
@@ -198,11 +199,12 @@ def test_a_damaged_part_is_refused_and_a_second_process_too(X, tmp_path, small_b
     monkeypatch.setattr(_store, "_fill", fill)
     _stop_after_a_block({"ntk": ntk(3)}, X, path, monkeypatch)
     part, journal = tmp_path / "K.h5.part", tmp_path / "K.h5.part.json"
-    state = json.loads(journal.read_text())
-    journal.write_text(json.dumps(state | {"done": [999]}))
-    with pytest.raises(BadInput, match="is not a journal of simlab"):
+    text = journal.read_text()
+    journal.write_text(text.replace('"done": [[0,', '"done": [[1,'))
+    assert journal.read_text() != text
+    with pytest.raises(BadInput, match="not a journal of this version of simlab"):
         gram_file({"ntk": ntk(3)}, X, path)
-    journal.write_text(json.dumps(state))
+    journal.write_text(text)
     with part.open("r+b") as file:
         file.truncate(5000)
     with pytest.raises(BadInput, match="gone or cut short"):
@@ -227,7 +229,7 @@ def test_memory_sets_the_block(X):
     assert small.block < large.block
     for task, memory in ((small, at_least), (large, 4 * at_least)):
         assert task.block % _store.TILE == 0
-        assert 2 * 8 * task.block * (task.block + _store.CHUNK) + _store.OVERHEAD + X.nbytes <= memory
+        assert 2 * 8 * task.block * (task.block + STRIP) + _store.OVERHEAD + X.nbytes <= memory
     with pytest.raises(BadInput, match=r"memory = 100 MB: too little here, \d+ MB is the least"):
         Task.of(KERNELS, X, "float64", 100 * 10**6)
 
