@@ -27,6 +27,7 @@ REALS = "fiub"
 """`dtype.kind` of real numbers: floats, integers, booleans."""
 MATRIX = "a matrix, one input per row"
 MOST_DIM = 1_000_000_000
+MOST_DEGREE = 1_000_000
 SMALL_BYTES = 1 << 26
 """What is smaller is allocated without a look at the free memory, which takes a millisecond."""
 
@@ -155,6 +156,17 @@ def whole(value: Any, name: str, *, least: int | None = None, most: int | None =
 def dimension(value: Any, name: str = "dim", *, least: int = 1, most: int = MOST_DIM) -> int:
     """A dimension d of the inputs."""
     return whole(value, name, least=least, most=most)
+
+
+def draw_from(dim: Any, rng: Any, *, least: int = 1) -> int:
+    """dim, with a generator to draw from."""
+    generator(rng)
+    return dimension(dim, least=least)
+
+
+def degree(value: Any, name: str = "max_degree", *, most: int = MOST_DEGREE) -> int:
+    """A degree of polynomials, 0 or more."""
+    return whole(value, name, least=0, most=most)
 
 
 def room(floats: int, what: str) -> None:
