@@ -134,7 +134,7 @@ class Pool:
     def work(self) -> dict[int, str]:
         """Compute every point of the order, then collate; returns the failed points with their errors."""
         try:
-            while self.workers or not self.collated:
+            while self.workers or self.chore or not self.collated:
                 self._hire()
                 self._tick()
                 self._show()
@@ -168,7 +168,7 @@ class Pool:
             self.workers = []
 
     def _hire(self) -> None:
-        """As many workers as there is work for: one while segments are merged or mended, or for what comes at the end."""
+        """As many workers as there is work for: one while segments are merged or mended, and for the end."""
         busy = sum(bool(worker.assigned) for worker in self.workers)
         useful = 1 if self.chore or not (self.todo or busy) else min(self.wanted, len(self.todo) + busy)
         needed = self.chore or self.todo or self.fatal or not (self.workers or self.collated)

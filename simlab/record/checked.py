@@ -39,9 +39,10 @@ def mark(dataset: h5py.Dataset, checksum: str) -> None:
 
 def claimed(item: h5py.Dataset | h5py.Group) -> str:
     """The checksum that was written with a dataset, or with the attributes of a group."""
-    if CHECKSUM not in item.attrs:
+    found = attribute(item, CHECKSUM)
+    if not isinstance(found, bytes):
         raise Mismatch(f"{item.name} has no checksum")
-    return bytes(item.attrs[CHECKSUM]).decode()
+    return found.decode()
 
 
 def get(dataset: h5py.Dataset, checked: bool) -> NDArray[Any]:
@@ -56,9 +57,24 @@ def get(dataset: h5py.Dataset, checked: bool) -> NDArray[Any]:
 def check_dataset(dataset: h5py.Dataset) -> None:
     """Refuse what simlab does not write: no dataset, one whose data lie elsewhere or are larger than the file."""
     if not isinstance(dataset, h5py.Dataset) or dataset.is_virtual or dataset.external:
-        raise Mismatch(f"{dataset.name} is not a dataset of this file")
+        raise Mismatch(f"{getattr(dataset, 'name', None)} is not a dataset of this file")
     if h5py.check_string_dtype(dataset.dtype) is None and dataset.nbytes > dataset.file.id.get_filesize():
         raise Mismatch(f"{dataset.name} is larger than the file")
+
+
+def members(group: h5py.Group, name: str | None = None) -> dict[str, Any]:
+    """The members of a group, or of a group in it if there is one.
+
+    h5py's `get`, `in`, `items` and `values` pass over what cannot be opened, as if it were not there.
+    """
+    if name is not None:
+        return members(group[name]) if name in list(group) else {}
+    return {key: group[key] for key in list(group)}
+
+
+def attribute(item: h5py.Dataset | h5py.Group, name: str) -> Any:
+    """An attribute, None where there is none."""
+    return item.attrs[name] if name in list(item.attrs) else None
 
 
 def put_attributes(group: h5py.Group, attributes: Mapping[str, int | str]) -> None:

@@ -42,7 +42,7 @@ class ArrayDigest:
     """
 
     def __init__(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
-        self.is_text = dtype == object  # text of any length
+        self.is_text = dtype.kind == "O"  # text of any length
         self._digest = xxhash.xxh3_128(f"{'text' if self.is_text else dtype.str} {shape}".encode())
 
     def update(self, part: NDArray[Any]) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput, SimlabError, nearest, one_of, shown
+from simlab.record.checked import attribute, members
 from simlab.record.checksum import CHECKSUM, Damaged, of_array
 from simlab.record.schema import COORDINATES, MISSING, RECORD, RESULTS_SCHEMA
 
@@ -37,7 +38,7 @@ class Results(Mapping[str, NDArray[Any]]):
         self._names: dict[str, tuple[str, ...]] = {}
         self._read: dict[str, NDArray[Any]] = {}
         with self.file() as file:
-            for name, item in file.items():
+            for name, item in members(file).items():
                 if isinstance(item, h5py.Dataset):
                     self._names[name] = (name,) if item.is_scale else _dims(item)
 
@@ -154,7 +155,7 @@ def results_path(path: str | Path) -> Path:
 
 def check_marked(dataset: h5py.Dataset) -> None:
     """Check what fletcher32 does not cover: texts and single numbers. Files of earlier versions have no checksums."""
-    claimed = dataset.attrs.get(CHECKSUM)
+    claimed = attribute(dataset, CHECKSUM)
     if isinstance(claimed, str) and of_array(np.asarray(dataset[()])) != claimed:
         raise OSError(f"the checksum of {dataset.name} differs")
 
@@ -164,7 +165,7 @@ def _checked(path: Path) -> Iterator[h5py.File]:
     """A results file of this format, open; anything else is refused in one line."""
     try:
         with h5py.File(path) as file:
-            _check_version(path, file.attrs.get("simlab_results"))
+            _check_version(path, attribute(file, "simlab_results"))
             yield file
     except SimlabError:
         raise
@@ -189,8 +190,9 @@ def open_results(path: str | Path) -> xarray.Dataset:
 
     path = results_path(path)
     with _checked(path) as file:
-        whole = [name for name, item in file.items() if item.attrs.get(MISSING) == 0]
-        for item in file.values():
+        items = members(file)
+        whole = [name for name, item in items.items() if attribute(item, MISSING) == 0]
+        for item in items.values():
             if isinstance(item, h5py.Dataset):
                 check_marked(item)
         data = xarray.open_dataset(

@@ -1,7 +1,7 @@
 """Whether a merged segment holds all of a part that it claims to replace.
 
 Merging copies blocks as they are: every block of a part is a block of the merged segment, in a table of the same shape.
-Nothing is deleted on the word of a file alone: a stale or foreign ``replaces`` must not cost rows that are nowhere else.
+Nothing is deleted on the word of a file alone: a stale or foreign ``replaces`` must not cost rows it does not hold.
 """
 
 from __future__ import annotations

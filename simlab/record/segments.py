@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from simlab.core.errors import BadInput, SimlabError, shown
 from simlab.core.rng import dump_generator, load_generator
 from simlab.record import checked
-from simlab.record.checked import Mismatch, get, get_attributes, put, put_attributes, put_texts
+from simlab.record.checked import Mismatch, get, get_attributes, members, put, put_attributes, put_texts
 from simlab.record.checksum import Damaged, check_seal, of_file, seal_of
 from simlab.record.schema import SEGMENT_SCHEMA
 
@@ -83,7 +83,7 @@ def dump_checkpoint(group: h5py.Group, checkpoint: Checkpoint) -> None:
 
 def _load_checkpoint(group: h5py.Group, sealed: bool) -> Checkpoint:
     about = get_attributes(group, ABOUT_CHECKPOINT, sealed)
-    state: State = {key: get(dataset, sealed) for key, dataset in group.items()}
+    state: State = {key: get(dataset, sealed) for key, dataset in members(group).items()}
     for key, value in json.loads(about["scalars"]).items():
         state[key] = load_generator(value["generator"]) if isinstance(value, dict) else value
     return Checkpoint(state, about["records"], about["attempt"], about["serial"])
@@ -161,12 +161,12 @@ class Segment:
                 replaces=replaces,
                 dropped=frozenset(map(int, json.loads(about.get("dropped", "[]")))),
                 provenance=checked.names(about["provenance"]),
-                tables=tuple(_read_table(group, sealed) for group in file.get("tables", {}).values()),
+                tables=tuple(_read_table(group, sealed) for group in members(file, "tables").values()),
                 finished=dict(_pairs(file, "finished", sealed)),
                 failed=_read_failed(file, sealed),
                 checkpoints={
                     int(point): (at["attempt"], at["serial"], at["records"])
-                    for point, group in file.get("checkpoints", {}).items()
+                    for point, group in members(file, "checkpoints").items()
                     for at in [get_attributes(group, ABOUT_CHECKPOINT, sealed)]
                 },
                 seal=seal_of(path) if sealed else None,
@@ -246,7 +246,7 @@ def damaged(path: Path, why: str) -> Damaged:
 
 
 def _pairs(file: h5py.File, name: str, sealed: bool) -> list[tuple[int, int]]:
-    if name not in file:
+    if name not in list(file):
         return []
     values = get(file[name], sealed)
     if values.dtype != np.int64 or values.ndim != 2 or values.shape[1] != 2 or values.min(initial=0) < 0:
@@ -261,7 +261,7 @@ def _read_failed(file: h5py.File, sealed: bool) -> dict[int, tuple[int, str, str
 
 
 def _read_table(group: h5py.Group, sealed: bool) -> Table:
-    columns = group["columns"]
+    columns = members(group, "columns")
     blocks = get(group["blocks"], sealed)
     if blocks.dtype != np.int64 or blocks.ndim != 2 or blocks.shape[1] != 3 or np.any(blocks < (0, -1, 1)):
         raise Mismatch(f"{group.name}/blocks is no list of blocks")

@@ -211,7 +211,7 @@ def test_a_directory_that_cannot_be_made_is_one_line(
 
 
 def test_results_are_collated_again_only_when_they_must_be(tmp_path: Path) -> None:
-    """Made from the segments that are there: kept, whatever the dates. Gone, damaged or of another spec: written again."""
+    """Made from just the segments that are there: kept, whatever the dates. Anything else: written again."""
     spec = resolve(small_tables())
     run = RunDirectory(tmp_path / "run")
     run_spec(spec, run.path, workers=1)
