@@ -85,11 +85,15 @@ def run(
 @_options.data
 @_options.allow_code
 @_options.figure_format
+@click.option("--repair", is_flag=True, help="Move damaged segments to damaged/ and compute their points again.")
 @_options.commit_seconds
 @_options.quiet
 @_options.as_json
 def resume(directory: Path, as_json: bool, **options: Any) -> None:
     """Go on with the run in DIRECTORY; failed points are tried again.
+
+    A damaged file of the run is refused by name. With --repair it is set aside, never deleted, and what it held is
+    computed again: the results are those of an undamaged run.
 
     \b
     Example:
@@ -113,7 +117,7 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
     Example:
       simlab status out/quickstart
     """
-    from simlab.cli import _text, running
+    from simlab.cli import _hint, _text, running
     from simlab.lab.directory import RunDirectory
     from simlab.record.index import Status
 
@@ -121,7 +125,9 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
     spec = run.read_spec()
     index = run.index(spec)
     index.check_rows(spec.sweep.points)
-    counts = {s.name.lower(): int((index.status(spec.sweep.points) == s).sum()) for s in Status}
+    marks = index.status(spec.sweep.points)
+    counts = {s.name.lower(): int((marks == s).sum()) for s in Status}
+    results, early = running.results_of(run, spec, index)
     failures = [
         {"point": point, "at": spec.sweep.label(point), "error": error, "traceback": trace}
         for point, (_, error, trace) in sorted(index.failed.items())
@@ -137,7 +143,8 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
         "bytes": index.nbytes,
         "running": run.in_use(),
         "failures": failures,
-        "ended_early": running.ended_early(spec, run.results),
+        "results": results,
+        "ended_early": early,
     }
     if as_json:
         _options.print_json(found)
@@ -148,7 +155,10 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
         f"{counts['failed']} failed\n"
         f"  {found['records']} records in {found['segments']} segments ({found['bytes'] / 1e6:.1f} MB)"
     )
-    for line in running.in_words(found["ended_early"], spec):
+    if results == "damaged":
+        again = _hint.spelt("collate", directory)
+        click.echo(_text.wrap(f"results.h5 cannot be read; `{again}` writes it again from the segments", 4, "  "))
+    for line in running.in_words(early or [], spec):
         click.echo(_text.wrap(line, 4, "  "))
     for failure in failures:
         click.echo(_text.wrap(f"failed: {failure['at']}: {failure['error']}", 4, "  "))
@@ -171,7 +181,7 @@ def collate(directory: Path, quiet: bool) -> None:
     from simlab.lab.run import collate_only
 
     with Display(quiet) as display:
-        path = collate_only(directory, progress=display)
+        path = collate_only(directory, progress=display, say=display.say)
     click.echo(str(path))
 
 

@@ -13,12 +13,14 @@ from simlab import figures
 from simlab.cli import _hint
 from simlab.cli._progress import Display
 from simlab.core import foreign_code
-from simlab.core.errors import BadInput, one_of, printable, shown
+from simlab.core.errors import BadInput, SimlabError, one_of, printable, shown
 from simlab.core.formats import FIGURE_FORMATS, FigureFormat
 from simlab.core.params import Params
+from simlab.lab.directory import ResultsState, RunDirectory
 from simlab.lab.results import early_endings, merged_outputs
 from simlab.lab.run import COMMIT_SECONDS, Order, Outcome, Source, default_directory, load_for, run_spec
 from simlab.lab.spec import Spec
+from simlab.record.index import Index
 from simlab.record.reader import Results
 
 DATA = "SIMLAB_DATA"
@@ -30,6 +32,7 @@ def complete(
     *,
     workers: int | None = None,
     overwrite: bool = False,
+    repair: bool = False,
     order: Order = "listed",
     commit_seconds: float = COMMIT_SECONDS,
     quiet: bool = False,
@@ -52,6 +55,7 @@ def complete(
             directory,
             workers=workers,
             overwrite=overwrite,
+            repair=repair,
             order=order,
             commit_seconds=commit_seconds,
             progress=display,
@@ -127,6 +131,18 @@ def figure_of(spec: Spec) -> Params | None:
 def ended_early(spec: Spec, results: Path) -> list[dict[str, Any]]:
     """The finished points that did not run to their end, with the reason."""
     return [{"point": p, "at": spec.sweep.label(p), "why": why} for p, why in early_endings(spec, results).items()]
+
+
+def results_of(run: RunDirectory, spec: Spec, index: Index) -> tuple[ResultsState, list[dict[str, Any]] | None]:
+    """What results.h5 is worth, as far as is told without reading all of it, and the points that ended early in it.
+
+    None where it cannot be read.
+    """
+    state = run.results_state(spec, index, whole=False)
+    try:
+        return state, None if state == "damaged" else ended_early(spec, run.results)
+    except (SimlabError, KeyError):
+        return "damaged", None
 
 
 def in_words(early: list[dict[str, Any]], spec: Spec) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from filelock import FileLock
 
 from simlab.core.errors import BadInput
 from simlab.lab.covering import covering
-from simlab.lab.directory import RunDirectory
+from simlab.lab.directory import RunDirectory, refuse_link
 from simlab.lab.spec import VALIDATED_POINTS, Spec
 from simlab.record.collate import collate
 from simlab.record.index import READ_AGAIN, Index
@@ -30,6 +30,20 @@ def merged_outputs(spec: Spec) -> dict[str, Output]:
             if (known.dims, known.dtype) != (output.dims, output.dtype):
                 raise BadInput(f"{name}: recorded with dimensions {known.dims} at one point, {output.dims} at another")
     return outputs
+
+
+def once_names(spec: Spec) -> Callable[[int], set[str]]:
+    """Point → the names that it records once; seeds aside it is asked for only once."""
+    known: dict[tuple[int, ...], set[str]] = {}
+
+    def names(point: int) -> set[str]:
+        at = spec.sweep.position(point)[: len(spec.sweep.groups)]
+        if at not in known:
+            outputs = spec.experiment.outputs(spec.params(point))
+            known[at] = {name for name, output in outputs.items() if not output.is_trajectory}
+        return known[at]
+
+    return names
 
 
 def early_endings(spec: Spec, path: Path) -> dict[int, str]:
@@ -66,6 +80,7 @@ def _locked(run: RunDirectory) -> Iterator[None]:
     """One writer of results.h5 at a time; a second one waits."""
     lock = FileLock(run.collate_lock)
     with run.usable():
+        refuse_link(run.collate_lock)
         lock.acquire()
     try:
         yield
