@@ -161,6 +161,19 @@ def test_damage_outside_the_matrices_is_set_aside(X: Any, tmp_path: Path) -> Non
     assert names(tmp_path) == ["K.h5", "K.h5.damaged"]
 
 
+def test_a_file_that_is_cut_short_is_set_aside(X: Any, tmp_path: Path) -> None:
+    path = gram_file(KERNELS, X, tmp_path / "K.h5")
+    whole = path.read_bytes()
+    for length in (len(whole) - 1, len(whole) // 2, 5000):
+        path.write_bytes(whole[:length])
+        assert "damaged" in verify_gram(path)[0]
+        with pytest.raises(BadInput, match="--repair sets it aside"):
+            gram_file(KERNELS, X, path)
+        gram_file(KERNELS, X, path, repair=True)
+        assert path.read_bytes() == whole
+    assert names(tmp_path) == ["K.h5", "K.h5.damaged", "K.h5.damaged-2", "K.h5.damaged-3"]
+
+
 def test_a_damaged_seal_alone_costs_no_block(X: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = gram_file(KERNELS, X, tmp_path / "K.h5")
     whole = path.read_bytes()
