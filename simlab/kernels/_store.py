@@ -27,7 +27,7 @@ from simlab.core.errors import BadInput, WriteFailed
 from simlab.core.resources import cores
 from simlab.core.sources import source_hash
 from simlab.kernels import _earlier, stored
-from simlab.kernels._blocks import STRIP, Block, Matrix, blocks, checksum_of
+from simlab.kernels._blocks import STRIP, Block, Matrix, blocks
 from simlab.kernels._gram import TILE, Assembly, inputs
 from simlab.kernels._journal import Journal
 from simlab.kernels._kernel import Kernel
@@ -189,12 +189,10 @@ def _fill(
                 values = [buffer[: sizes[number]].reshape(shape) for buffer in buffers]
                 share = functools.partial(_tell, progress, finished, sizes[number], sum(sizes), before)
                 assembly.fill(values, rows, columns, threads, share)
-                checksums = [checksum_of(block) for block in values]
-                for name, block in zip(task.kernels, values, strict=True):
-                    matrix = Matrix(descriptor, journal.offsets[name], journal.n, task.dtype)
-                    matrix.write((rows, columns), block)
+                matrices = [Matrix(descriptor, journal.offsets[name], journal.n, task.dtype) for name in task.kernels]
+                written = [matrix.write((rows, columns), block) for matrix, block in zip(matrices, values, strict=True)]
                 finished += sizes[number]
-                journal.done[number] = checksums
+                journal.done[number] = written
                 if time.monotonic() - committed >= commit_seconds or number == len(every) - 1:
                     os.fsync(descriptor)
                     journal.commit(places.journal)

@@ -61,7 +61,7 @@ def test_it_goes_on_after_a_stop(X, tmp_path, small_blocks, monkeypatch):
         computed.append(block)
         if len(computed) == 9:
             raise KeyboardInterrupt
-        original(matrix, block, values)
+        return original(matrix, block, values)
 
     monkeypatch.setattr(Matrix, "write", stops)
     with pytest.raises(KeyboardInterrupt):
@@ -125,7 +125,7 @@ def _stop_after_a_block(kernels, X, path, monkeypatch):
             told.append(arguments)
             if len(told) > len(kernels):
                 raise KeyboardInterrupt
-            write(*arguments)
+            return write(*arguments)
 
         patch.setattr(_store, "COMMIT_SECONDS", 0.0)
         patch.setattr(Matrix, "write", stops)

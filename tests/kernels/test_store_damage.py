@@ -41,11 +41,11 @@ def stop_after(X: Any, monkeypatch: pytest.MonkeyPatch) -> Stop:
     def stop(path: Path, count: int) -> None:
         write, told = Matrix.write, []
 
-        def stops(*arguments: Any) -> None:
+        def stops(*arguments: Any) -> str:
             told.append(arguments)
             if len(told) > count * len(KERNELS):
                 raise KeyboardInterrupt
-            write(*arguments)
+            return write(*arguments)
 
         with monkeypatch.context() as patch:
             patch.setattr(Matrix, "write", stops)
