@@ -50,10 +50,8 @@ class Matrix:
         """A block and its mirror, row by row; returns its checksum."""
         rows, columns = block
         digest = xxhash.xxh3_128()
-        for i, line in enumerate(
-            values
-        ):  # a row that was just read is in the cache: half the cost of a pass of its own
-            digest.update(line.data)
+        for i, line in enumerate(values):
+            digest.update(line.data)  # the write finds the row in the cache: half the cost of a pass of its own
             self._write_row(rows.start + i, columns.start, line)
         if rows != columns:
             for begin in range(0, values.shape[1], STRIP):
@@ -99,7 +97,7 @@ class Matrix:
         return values
 
     def _write_row(self, row: int, column: int, values: NDArray[Any]) -> None:
-        view, at = memoryview(values).cast("B"), self._place(row, column)
+        view, at = values.data.cast("B"), self._place(row, column)
         while view:
             written = os.pwrite(self.descriptor, view, at)
             view, at = view[written:], at + written
