@@ -53,7 +53,8 @@ def is_finished(call: Call) -> bool:
     lines, journal = stored.frame_of(path)
     if journal is None:
         if not stored.has_checksums(path):
-            raise BadInput(f"{path}: exists already; {lines[0].removeprefix(f'{path}: ')}; {REPLACE}")
+            advice = REPLACE if stored.is_gram(path) else "move it away or choose another name"
+            raise BadInput(f"{path}: exists already; {lines[0].removeprefix(f'{path}: ')}; {advice}")
         if not call.repair:
             raise Damaged(f"{lines[0]}; --repair sets it aside and computes it anew")
         call.say(f"{lines[0]}; set aside as {set_aside(path).name}, and computed anew")

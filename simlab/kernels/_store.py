@@ -27,7 +27,7 @@ from simlab.core.errors import BadInput, WriteFailed
 from simlab.core.resources import cores
 from simlab.core.sources import source_hash
 from simlab.kernels import _earlier, stored
-from simlab.kernels._blocks import STRIP, Block, Matrix, blocks, checksum_of
+from simlab.kernels._blocks import STRIP, Block, Matrix, blocks
 from simlab.kernels._gram import TILE, Assembly, inputs
 from simlab.kernels._journal import Journal
 from simlab.kernels._kernel import Kernel
@@ -110,6 +110,7 @@ def gram_file(
     """
     task = Task.of(kernels, X, dtype, memory)
     places = Places.of(path)
+    _refuse_beyond_disk(task, places.part, shutil.disk_usage(places.part.parent).total)  # before X is read
     with places.alone():
         call = _earlier.Call(places, task.identity(), task.block, overwrite, repair, say)
         if places.path.exists() and _earlier.is_finished(call):
@@ -130,11 +131,15 @@ def gram_file(
     return path
 
 
+def _refuse_beyond_disk(task: Task, part: Path, room: int) -> None:
+    needed = len(task.kernels) * task.X.shape[0] ** 2 * task.dtype.itemsize
+    if needed > room:
+        raise WriteFailed(f"{part}: needs {needed / 1e9:.1f} GB, the disk has room for {room / 1e9:.1f} GB")
+
+
 def _create(task: Task, places: Places, identity: Mapping[str, Any]) -> Journal:
     n, part = task.X.shape[0], places.part
-    needed, free = len(task.kernels) * n * n * task.dtype.itemsize, shutil.disk_usage(part.parent).free
-    if needed > free:
-        raise WriteFailed(f"{part}: needs {needed / 1e9:.1f} GB, the disk has {free / 1e9:.1f} GB left")
+    _refuse_beyond_disk(task, part, shutil.disk_usage(part.parent).free)
     journal = Journal(identity, n, task.block)
     journal.commit(places.journal)  # from here on what lies there counts for nothing, also after a kill
     part.unlink(missing_ok=True)
@@ -146,7 +151,7 @@ def _create(task: Task, places: Places, identity: Mapping[str, Any]) -> Journal:
     try:
         with h5py.File(part, "x", libver=("v110", "v110")) as file:  # never through a link
             file.attrs.update({"dtype": identity["dtype"], "inputs": identity["inputs"], "code": identity["code"]})
-            file.attrs[stored.CHECKED] = "XXH3 of each block, behind the HDF5 data; simlab gram checks them"
+            file.attrs[stored.CHECKED] = stored.WHERE
             for name, kernel in task.kernels.items():
                 space = h5py.h5s.create_simple((n, n))
                 dataset = h5py.h5d.create(file.id, name.encode(), h5py.h5t.py_create(task.dtype), space, layout)
@@ -184,12 +189,10 @@ def _fill(
                 values = [buffer[: sizes[number]].reshape(shape) for buffer in buffers]
                 share = functools.partial(_tell, progress, finished, sizes[number], sum(sizes), before)
                 assembly.fill(values, rows, columns, threads, share)
-                checksums = [checksum_of(block) for block in values]
-                for name, block in zip(task.kernels, values, strict=True):
-                    matrix = Matrix(descriptor, journal.offsets[name], journal.n, task.dtype)
-                    matrix.write((rows, columns), block)
+                matrices = [Matrix(descriptor, journal.offsets[name], journal.n, task.dtype) for name in task.kernels]
+                written = [matrix.write((rows, columns), block) for matrix, block in zip(matrices, values, strict=True)]
                 finished += sizes[number]
-                journal.done[number] = checksums
+                journal.done[number] = written
                 if time.monotonic() - committed >= commit_seconds or number == len(every) - 1:
                     os.fsync(descriptor)
                     journal.commit(places.journal)

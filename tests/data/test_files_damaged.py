@@ -148,6 +148,7 @@ HEAD = "{'descr': '<f8', 'fortran_order': False, 'shape': (6, 4), }"
         (gzip.compress(bytes([0, 0, 8, 2]) + struct.pack(">2I", 1 << 20, 1 << 20)), "cut short or too long"),
         (gzip.compress(IDX)[:-6] + b"\0\0\0\0\0\0", "cannot be read"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "file",
 )  # fmt: skip
 def test_what_is_wrong_is_said(tmp_path: Path, content: bytes, says: str) -> None:
     (tmp_path / "x").write_bytes(content)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -60,7 +61,7 @@ def test_it_goes_on_after_a_stop(X, tmp_path, small_blocks, monkeypatch):
         computed.append(block)
         if len(computed) == 9:
             raise KeyboardInterrupt
-        original(matrix, block, values)
+        return original(matrix, block, values)
 
     monkeypatch.setattr(Matrix, "write", stops)
     with pytest.raises(KeyboardInterrupt):
@@ -81,39 +82,38 @@ CHILD = """
 import sys, numpy as np
 from pathlib import Path
 from simlab.kernels import _store, nngp, ntk
-_store.LARGEST, _store.COMMIT_SECONDS = 384, 0.0
+_store.LARGEST = 384
 X = np.random.default_rng(0).standard_normal((4000, 30))
-print("begins", flush=True)
-_store.gram_file({"nngp": nngp(3), "ntk": ntk(3)}, X, Path(sys.argv[1]), progress=lambda *at: print(at[0], flush=True))
+_store.gram_file({"nngp": nngp(3), "ntk": ntk(3)}, X, Path(sys.argv[1]), commit_seconds=0.0)
 """
 
 
-def test_kill_nine_loses_no_committed_block(tmp_path):
-    def child(path):
-        return subprocess.Popen([sys.executable, "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True)
+def _committed(journal):
+    """Blocks on the disk; a journal is replaced by a rename, so what is read is whole."""
+    return len(json.loads(journal.read_text())["done"]) if journal.exists() else 0
 
-    path = tmp_path / "K.h5"
-    committed = 0
-    for attempt in range(4):
-        process = child(path)
-        assert process.stdout.readline() == "begins\n"
-        process.stdout.readline()
-        time.sleep(0.05 + 0.1 * attempt)
+
+def test_kill_nine_loses_no_committed_block(tmp_path):
+    path, journal = tmp_path / "K.h5", tmp_path / "K.h5.part.json"
+    for target in (1, 13, 14, 40):  # of 66 blocks
+        process = subprocess.Popen([sys.executable, "-c", CHILD, str(path)])
+        while process.poll() is None and _committed(journal) < target:
+            time.sleep(0.001)
         os.kill(process.pid, signal.SIGKILL)
-        process.communicate()
-        if not path.exists() and (tmp_path / "K.h5.part.json").exists():
-            done = len(json.loads((tmp_path / "K.h5.part.json").read_text())["done"])
-            assert done >= committed
-            committed = done
-    if not path.exists():
-        process = child(path)
-        process.communicate()
-        assert process.returncode == 0
+        assert process.wait() == -signal.SIGKILL
+        assert _committed(journal) >= target
+        assert not path.exists()
+    before = _committed(journal)
     X = np.random.default_rng(0).standard_normal((4000, 30))
+    said = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_store, "LARGEST", 384)
+        gram_file({"nngp": nngp(3), "ntk": ntk(3)}, X, path, say=said.append)
+    assert said == [f"{path}.part: going on, {before} of 66 blocks are there"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["K.h5"]
     found = read(path)
     for name, expected in zip(("nngp", "ntk"), gram([nngp(3), ntk(3)], X), strict=True):
         assert np.array_equal(found[name], expected)
-    assert committed > 0
 
 
 def _stop_after_a_block(kernels, X, path, monkeypatch):
@@ -125,7 +125,7 @@ def _stop_after_a_block(kernels, X, path, monkeypatch):
             told.append(arguments)
             if len(told) > len(kernels):
                 raise KeyboardInterrupt
-            write(*arguments)
+            return write(*arguments)
 
         patch.setattr(_store, "COMMIT_SECONDS", 0.0)
         patch.setattr(Matrix, "write", stops)
@@ -235,7 +235,9 @@ def test_memory_sets_the_block(X):
 
 
 def test_a_disk_without_room_is_told_before_the_work(X, tmp_path, monkeypatch):
-    monkeypatch.setattr(_store.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000})())
-    with pytest.raises(WriteFailed, match="the disk has"):
-        gram_file(KERNELS, X, tmp_path / "K.h5")
+    for total in (10**12, 1000):
+        usage = SimpleNamespace(free=1000, total=total)
+        monkeypatch.setattr(_store.shutil, "disk_usage", lambda path, usage=usage: usage)
+        with pytest.raises(WriteFailed, match="the disk has"):
+            gram_file(KERNELS, X, tmp_path / "K.h5")
     assert list(tmp_path.iterdir()) == []

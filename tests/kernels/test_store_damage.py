@@ -41,11 +41,11 @@ def stop_after(X: Any, monkeypatch: pytest.MonkeyPatch) -> Stop:
     def stop(path: Path, count: int) -> None:
         write, told = Matrix.write, []
 
-        def stops(*arguments: Any) -> None:
+        def stops(*arguments: Any) -> str:
             told.append(arguments)
             if len(told) > count * len(KERNELS):
                 raise KeyboardInterrupt
-            write(*arguments)
+            return write(*arguments)
 
         with monkeypatch.context() as patch:
             patch.setattr(Matrix, "write", stops)
@@ -159,6 +159,19 @@ def test_damage_outside_the_matrices_is_set_aside(X: Any, tmp_path: Path) -> Non
     assert path.read_bytes() == whole
     assert (tmp_path / "K.h5.damaged").read_bytes() == damaged
     assert names(tmp_path) == ["K.h5", "K.h5.damaged"]
+
+
+def test_a_file_that_is_cut_short_is_set_aside(X: Any, tmp_path: Path) -> None:
+    path = gram_file(KERNELS, X, tmp_path / "K.h5")
+    whole = path.read_bytes()
+    for length in (len(whole) - 1, len(whole) // 2, 5000):
+        path.write_bytes(whole[:length])
+        assert "damaged" in verify_gram(path)[0]
+        with pytest.raises(BadInput, match="--repair sets it aside"):
+            gram_file(KERNELS, X, path)
+        gram_file(KERNELS, X, path, repair=True)
+        assert path.read_bytes() == whole
+    assert names(tmp_path) == ["K.h5", "K.h5.damaged", "K.h5.damaged-2", "K.h5.damaged-3"]
 
 
 def test_a_damaged_seal_alone_costs_no_block(X: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
