@@ -68,10 +68,11 @@ def run(
       simlab run mine.toml -o out/mine --set network.scaling=mean_field
     """
     from simlab.cli import running
+    from simlab.cli._progress import checking
     from simlab.lab.run import default_directory, load_for
 
     output = output or default_directory(spec)
-    loaded = load_for(output, spec, settings)
+    loaded = load_for(output, spec, settings, progress=checking(options["quiet"]))
     running.figure_of(loaded)  # a bad [figure] is said before the run, not after it
     if dry_run:
         _print_plan(loaded, workers, as_json)

@@ -11,7 +11,7 @@ from typing import Any
 
 from simlab import figures
 from simlab.cli import _hint
-from simlab.cli._progress import Display
+from simlab.cli._progress import Display, checking
 from simlab.core import foreign_code
 from simlab.core.errors import BadInput, SimlabError, one_of, printable, shown
 from simlab.core.formats import FIGURE_FORMATS, FigureFormat
@@ -87,7 +87,7 @@ def run(
         raise BadInput(f"figure_format = {shown(figure_format)}: unknown (allowed: {one_of(FIGURE_FORMATS)})")
     place = default_directory(source) if directory is None else Path(directory)
     with _data_directory(data), foreign_code.allowing(allow_code):
-        spec = load_for(place, source, settings)
+        spec = load_for(place, source, settings, progress=checking(quiet))
         try:
             return complete(
                 spec,

@@ -23,33 +23,45 @@ _now: Reads | None = None
 class Reads:
     """What was looked at so far: (path of the object, name of the field).
 
-    The path is the dotted key of the object's table, "experiment" for the experiment's own fields. An object that
-    nobody named is one under construction: its path is `at`. An object made elsewhere counts for that as well, which
-    can only note too much.
+    The path is the dotted key of the object's table, "experiment" for the experiment's own fields.
+
+    at: path of the object under construction, which has no name yet. An object made elsewhere counts for it as well,
+        which can only note too much.
+    found: looked at in an object that is there.
+    own: looked at by the rules of the object under construction.
     """
 
     def __init__(self) -> None:
         self.thread = threading.get_ident()
         self.at = ""
         self.found: set[tuple[str, str]] = set()
+        self.own: set[tuple[str, str]] = set()
         self._named: dict[int, tuple[str, Any]] = {}  # with the object itself, so that its id stays its own
 
     def name(self, thing: Any, path: str) -> None:
         self._named[id(thing)] = (path, thing)
 
     def note(self, thing: Any, field: str) -> None:
-        path, _ = self._named.get(id(thing), (self.at, None))
-        self.found.add((path, ALL if field == "__dict__" else field))
+        field = ALL if field == "__dict__" else field
+        if id(thing) in self._named:
+            self.found.add((self._named[id(thing)][0], field))
+        else:
+            self.own.add((self.at, field))
 
     def forget(self) -> None:
         """Begin anew with the next point."""
         self.found.clear()
+        self.own.clear()
         self._named.clear()
 
-    def looked_at(self, key: str) -> bool:
-        """Whether the field of this dotted key was looked at."""
+    def looked_at(self, key: str, own: bool) -> bool:
+        """Whether the field of this dotted key was looked at; `own`: also by the rules of its own table."""
         path, _, field = key.rpartition(".")
-        return (path, field) in self.found or (path, ALL) in self.found
+        return any(
+            at in seen
+            for seen in ([self.found, self.own] if own else [self.found])
+            for at in [(path, field), (path, ALL)]
+        )
 
 
 def current() -> Reads | None:

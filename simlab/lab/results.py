@@ -11,9 +11,9 @@ from typing import Any
 from filelock import FileLock
 
 from simlab.core.errors import BadInput
-from simlab.lab.covering import covering
+from simlab.lab.covering import POINTS, covering
 from simlab.lab.directory import RunDirectory, refuse_link
-from simlab.lab.spec import VALIDATED_POINTS, Spec
+from simlab.lab.spec import Spec
 from simlab.record.collate import collate
 from simlab.record.index import READ_AGAIN, Index
 from simlab.record.provenance import provenance
@@ -24,7 +24,7 @@ from simlab.record.schema import Output
 def merged_outputs(spec: Spec) -> dict[str, Output]:
     """Every name that any point records."""
     outputs: dict[str, Output] = {}
-    for found in covering(spec, spec.experiment.outputs, VALIDATED_POINTS).found.values():
+    for found in covering(spec, spec.experiment.outputs, POINTS).found.values():
         for name, output in found.items():
             known = outputs.setdefault(name, output)
             if (known.dims, known.dtype) != (output.dims, output.dtype):

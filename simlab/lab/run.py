@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from simlab.core.errors import BadInput, SimlabError, WriteFailed, first_few, one_of
+from simlab.core.errors import BadInput, SimlabError, WriteFailed, first_few, one_of, shown
 from simlab.core.resources import cores
 from simlab.lab import bundled, needs
 from simlab.lab import spec as specs
@@ -68,17 +68,27 @@ def default_directory(source: Source) -> Path:
     return Path("out") / (kind if isinstance(kind, str) and kind.isidentifier() else "run")
 
 
-def load_for(directory: str | Path, source: Source, settings: Iterable[str] = ()) -> Spec:
-    """The spec for a directory: one that leaves the seed open goes on with the directory's."""
+def load_for(
+    directory: str | Path,
+    source: Source,
+    settings: Iterable[str] = (),
+    *,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Spec:
+    """The spec for a directory: one that leaves the seed open goes on with the directory's.
+
+    progress: called now and then with the number of points checked.
+    """
     run = RunDirectory(directory)
     try:
         seed = run.read_spec().seed
     except BadInput:  # none there, or said properly when the directory is checked
         seed = None
     if not isinstance(source, Mapping):
-        return specs.load(bundled.find(source), settings, seed=seed)
+        return specs.load(bundled.find(source), settings, seed=seed, progress=progress)
     tables, changes_made = plain(source), specs.listed(settings)
-    return specs.resolve(specs.override(tables, changes_made), seed=seed, as_given=given_tables(tables, changes_made))
+    given = given_tables(tables, changes_made)
+    return specs.resolve(specs.override(tables, changes_made), seed=seed, as_given=given, progress=progress)
 
 
 def default_workers(spec: Spec) -> int:
@@ -149,11 +159,11 @@ def run_spec(
 
 def _check_options(workers: int | None, order: str, commit_seconds: float) -> None:
     if workers is not None and (type(workers) is not int or workers < 1):
-        raise BadInput(f"workers = {workers!r}: must be a whole number of at least 1")
+        raise BadInput(f"workers = {shown(workers)}: must be a whole number of at least 1")
     if order not in get_args(Order):
-        raise BadInput(f"order = {order!r}: unknown (allowed: {one_of(get_args(Order))})")
+        raise BadInput(f"order = {shown(order)}: unknown (allowed: {one_of(get_args(Order))})")
     if not isinstance(commit_seconds, int | float) or not 0 <= commit_seconds < float("inf"):
-        raise BadInput(f"commit_seconds = {commit_seconds!r}: must be a number of at least 0")
+        raise BadInput(f"commit_seconds = {shown(commit_seconds)}: must be a number of at least 0")
 
 
 def _take_over(run: RunDirectory, spec: Spec, say: Callable[[str], None]) -> Index:

@@ -28,10 +28,8 @@ from simlab.core.errors import LONGEST_VALUE, BadInput, nearest, one_of, shown
 from simlab.core.params import Params, choose, dump, parse, rooms_of, whole
 from simlab.lab import covering, toml_text
 from simlab.lab.sweep import Sweep, flat
-from simlab.lab.tables import Given, copied, given_tables, parse_toml, read_file
+from simlab.lab.tables import Given, assign, copied, given_tables, parse_toml, read_file, with_values
 from simlab.lab.toml_text import Tables
-
-VALIDATED_POINTS = 10_000  # combinations checked before a run begins; each axis value is checked whatever the number
 
 
 class Header(Params):
@@ -122,7 +120,7 @@ def override(tables: Tables, settings: Iterable[str]) -> Tables:
         axes = flat(tables["sweep"]) if isinstance(tables.get("sweep"), dict) else {}
         if axis := next((name for name in (key, table) if name in axes), None):
             raise BadInput(f"--set {setting}: {axis} is an axis of the sweep; set sweep.{axis}=[…] instead")
-        _assign(tables, parts, value, f"--set {setting}")
+        assign(tables, parts, value, f"--set {setting}")
     return tables
 
 
@@ -140,18 +138,6 @@ def _choices(tables: Tables) -> set[str]:
     return found
 
 
-def _assign(tables: Tables, parts: list[str], value: Any, what: str) -> None:
-    here = tables
-    for part in parts[:-1]:
-        inner = here.setdefault(part, {})
-        if isinstance(inner, str):  # a bare name is a table with nothing but kind
-            inner = here[part] = {"kind": inner}
-        if not isinstance(inner, dict):
-            raise BadInput(f"{what}: {part} = {shown(inner)} is not a table")
-        here = inner
-    here[parts[-1]] = value
-
-
 def resolve(
     tables: Mapping[str, Any],
     *,
@@ -166,7 +152,7 @@ def resolve(
     progress: called now and then with the number of points checked.
     """
     spec = _resolved(tables, seed, as_given or given_tables(tables))
-    covering.check(spec, VALIDATED_POINTS, progress)
+    covering.check(spec, progress)
     return spec
 
 
@@ -207,7 +193,7 @@ def read_back(tables: Mapping[str, Any], hash_: str | None, given: Given | None)
     """
     spec = _resolved(tables, None, given)
     if spec.hash != hash_:
-        covering.check(spec, VALIDATED_POINTS)
+        covering.check(spec)
     return spec
 
 
@@ -233,11 +219,17 @@ def _leaf(params: Params, key: str) -> Any:
     return here
 
 
-def load(path: str | Path, settings: Iterable[str] = (), *, seed: int | None = None) -> Spec:
+def load(
+    path: str | Path,
+    settings: Iterable[str] = (),
+    *,
+    seed: int | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Spec:
     """Read, override, validate, resolve."""
     settings = listed(settings)
     tables, text = read_file(path)
-    return resolve(override(tables, settings), seed=seed, as_given=Given(text, settings))
+    return resolve(override(tables, settings), seed=seed, as_given=Given(text, settings), progress=progress)
 
 
 def differences(old: Spec, new: Spec) -> list[str]:
@@ -266,10 +258,7 @@ def _brief(value: Any) -> str:
 
 
 def _parse_point(experiment: ModuleType, tables: Mapping[str, Any], values: Mapping[str, Any]) -> Params:
-    point = copied(tables)
-    for key, value in sorted(values.items(), key=lambda item: item[0].count(".")):  # whole tables first
-        value = copied({"": value})[""]
-        _assign(point, key.split("."), value, f"sweep.{key}")
+    point = with_values(tables, values)
     own = {k: v for k, v in point["experiment"].items() if k not in Header.model_fields}
     chosen = {k: v for k, v in point.items() if k != "experiment"}
     _check_tables(experiment, point)

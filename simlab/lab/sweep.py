@@ -159,8 +159,8 @@ class Sweep:
     def representatives(self, most: int, dimensions: Collection[int] | None = None) -> Iterator[int]:
         """Points that stand for all, each once: every value of every axis, then combinations; seeds do not matter.
 
-        Of more than `most` values or combinations some are taken: the first, the last, the least, the largest, and
-        others as if at random, the same at every call.
+        Of more than `most` values or combinations a fifth as many are taken: the first, the last, the least, the
+        largest, and others as if at random, the same at every call.
 
         dimensions: those that matter, by number; of the others the first value is taken.
         """
@@ -184,7 +184,7 @@ class Sweep:
                 yield self.point(here)
 
     def _some(self, dimension: int, most: int) -> Iterable[int]:
-        """At most about `most` values of a dimension, by index."""
+        """At most `most` values of a dimension, or a few more, by index."""
         size = self.sizes[dimension]
         if size <= most:
             return range(size)
@@ -193,7 +193,7 @@ class Sweep:
             values = self.axes[key]
             if all(isinstance(value, int | float) for value in values):
                 ends += [values.index(min(values)), values.index(max(values))]
-        return sorted({*ends, *random.Random(0).sample(range(size), most)})
+        return sorted({*ends, *random.Random(0).sample(range(size), most // 5)})
 
 
 def flat(table: dict[str, Any], at: str = "") -> dict[str, Any]:
@@ -231,11 +231,11 @@ def _axes(table: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 def _combinations(sizes: list[int], most: int) -> Iterator[tuple[int, ...]]:
-    """Indices over dimensions of these sizes: all of them, or `most` as if at random."""
+    """Indices over dimensions of these sizes: all of them, or of more than `most` a fifth as many, as if at random."""
     if (total := math.prod(sizes)) <= most:
         yield from itertools.product(*map(range, sizes))
         return
-    for place in random.Random(0).sample(range(total), most):
+    for place in random.Random(0).sample(range(total), most // 5):
         found = []
         for size in reversed(sizes):
             place, here = divmod(place, size)
@@ -262,10 +262,9 @@ def _values(key: str, given: Any) -> list[Any]:
 
 
 def _distinct(values: list[Any]) -> bool:
-    kinds = set(map(type, values))
-    plain = kinds == {str} or (kinds <= {int, float} and not any(map(math.isnan, values)))
-    if plain and len(set(values)) == len(values):  # half a second less for a million
-        return True
+    if set(map(type, values)) <= {str, int, float} and len(set(values)) == len(values):  # 3 s less for a million
+        nan = [value for value in values if value != value]
+        return len(nan) < 2
     words = {json.dumps(float(v) if type(v) is int and abs(v) < 1 << 53 else v, default=str) for v in values}
     return len(words) == len(values)
 

@@ -154,6 +154,27 @@ def copied(tables: Mapping[str, Any]) -> Tables:
     return found
 
 
+def assign(tables: Tables, parts: list[str], value: Any, what: str) -> None:
+    """Put a value at a dotted key; `what` names it in errors."""
+    here = tables
+    for part in parts[:-1]:
+        inner = here.setdefault(part, {})
+        if isinstance(inner, str):  # a bare name is a table with nothing but kind
+            inner = here[part] = {"kind": inner}
+        if not isinstance(inner, dict):
+            raise BadInput(f"{what}: {part} = {shown(inner)} is not a table")
+        here = inner
+    here[parts[-1]] = value
+
+
+def with_values(tables: Mapping[str, Any], values: Mapping[str, Any]) -> Tables:
+    """A copy of the tables with the values of a point of the sweep, by dotted key, put in."""
+    point = copied(tables)
+    for key, value in sorted(values.items(), key=lambda item: item[0].count(".")):  # whole tables first
+        assign(point, key.split("."), copied({"": value})[""], f"sweep.{key}")
+    return point
+
+
 def given_tables(tables: Mapping[str, Any], settings: tuple[str, ...] = ()) -> Given:
     """Tables of Python as a user gave them."""
     return Given(_toml(tables), settings)
