@@ -1,0 +1,78 @@
+"""A run with a damaged segment: refused by `resume`, computed again by `resume --repair`, the damaged file kept."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+from kills.process import Command, Violation
+from kills.sweep import SPEC, unfinished
+from kills.work import Work, alone, committed, none_lost, same_datasets
+from simlab.core.errors import BadInput
+from simlab.record.segments import Segment
+
+
+def flip(path: Path, chance: random.Random) -> int:
+    """Change one random bit of a file; returns its number."""
+    content = bytearray(path.read_bytes())
+    bit = chance.randrange(8 * len(content))
+    content[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(content)
+    return bit
+
+
+class Repair(Work):
+    name = "repair"
+    compared = "every dataset of results.h5; the bytes of the damaged segment that was set aside"
+
+    def prepare(self) -> None:
+        spec = self.home / f"{self.name}.toml"
+        spec.write_text(SPEC.format(steps=self.steps), encoding="utf-8")
+        self.sound, self.whole = self.reference / "unfinished", self.reference / "whole"
+        if not self.whole.exists():
+            unfinished(spec, self.sound, 4)
+            shutil.copytree(self.sound, self.whole)
+        self.life = alone(["resume", str(self.whole), "--workers", str(self.workers), "-q"])
+
+    def begin(self, chance: random.Random) -> None:
+        shutil.copytree(self.sound, self.place)
+        victim = chance.choice(sorted((self.place / "segments").glob("*.h5")))
+        self.victim, hit = victim.name, Segment.read(victim)
+        touched = {int(point) for table in hit.tables for point in table.blocks[:, 0]} | set(hit.finished)
+        whole = committed(self.place)
+        self.bit = flip(victim, chance)
+        self.damaged = victim.read_bytes()
+        self.before = {
+            point: records for point, records in whole.items() if point not in touched | set(hit.checkpoints)
+        }
+        code, said = Command(["resume", str(self.place), "-q"]).end()
+        if code != 2 or victim.name not in said or "--repair" not in said:
+            raise Violation("failing", f"bit {self.bit} of {victim.name} flipped: `resume` ended with {code}: {said}")
+
+    def command(self, chance: random.Random) -> list[str]:
+        return ["resume", str(self.place), "--repair", "--workers", str(chance.choice([1, self.workers])), "-q"]
+
+    def check(self) -> int:
+        if not self._is_kept():
+            raise Violation("lost", f"{self.place}: the damaged segment {self.victim} is not kept")
+        try:
+            now = committed(self.place)
+        except BadInput:  # not set aside yet
+            if not (self.place / "segments" / self.victim).exists():
+                raise
+            return 0
+        none_lost(self.before, now, self.place)
+        self.before = now
+        return len(now)
+
+    def _is_kept(self) -> bool:
+        return any(
+            path.stat().st_size == len(self.damaged) and path.read_bytes() == self.damaged
+            for path in self.place.rglob("*")
+            if path.is_file()
+        )
+
+    def compare(self) -> int:
+        self.check()
+        return same_datasets(self.place / "results.h5", self.whole / "results.h5") + 1
