@@ -42,7 +42,7 @@ from simlab.core.errors import SimlabError
 KINDS: dict[str, type[Work]] = {kind.name: kind for kind in (Sweep, Gram, Reproduce, Collate, Repair)}
 MOMENTS = ("start", "any", "any", "any", "commit", "commit")
 MOST_WORKERS_KILLED = 2  # of one process: a point at which three workers died counts as failed
-MOST_STARTS = 25  # of one round: the last one is left alone
+MOST_KILLS = 8  # of one round; then it is left alone
 
 
 @dataclass
@@ -58,10 +58,11 @@ class Tally:
     starts: int = 0
     compared: int = 0  # datasets and files
     exits: list[float] = field(default_factory=list)
+    kills_before: int = 0  # this round
 
     def shown(self, work: Work) -> dict[str, Any]:
         found = {key: dict(value) if isinstance(value, Counter) else value for key, value in vars(self).items()}
-        del found["exits"]
+        del found["exits"], found["kills_before"]
         return {**found, **work.facts, "compares": work.compared}
 
 
@@ -72,16 +73,19 @@ class Hunt:
     signal: KILL, TERM or INT.
     longest: a kill comes within so many seconds of the start; None: within the time that the work takes.
     may_kill: whether another kill is due.
+    most: kills of one round.
     """
 
     signal: str
     longest: float | None
     may_kill: Callable[[], bool]
+    most: int = MOST_KILLS
 
     def round(self, work: Work, tally: Tally, chance: random.Random) -> None:
         """Start the work again and again until it is done, and compare it."""
         work.begin(chance)
         committed, finished = 0, False
+        tally.kills_before = tally.kills
         commands: list[Command] = []
         while not finished:
             tally.starts += 1
@@ -99,7 +103,7 @@ class Hunt:
     ) -> tuple[int, bool]:
         """One process from start to end: how much is committed after it, and whether the work is done."""
         arguments = work.command(chance)
-        killing = len(commands) < MOST_STARTS
+        killing = tally.kills - tally.kills_before < self.most
         beside = work.beside(chance) if killing else None
         began, life = time.monotonic(), self.longest or work.life
         command, second, hits = Command(arguments), None, 0
@@ -175,7 +179,7 @@ def hunt(home: Path, kinds: list[str], chosen: argparse.Namespace) -> dict[str, 
             works[name].prepare()
             print(f"{name}: {works[name].life:.1f} s uninterrupted", file=sys.stderr, flush=True)
         seconds_uninterrupted, began = time.monotonic() - began, time.monotonic()
-        attack = Hunt(chosen.signal, chosen.longest, may_kill)
+        attack = Hunt(chosen.signal, chosen.longest, may_kill, min(MOST_KILLS, -(-chosen.kills // len(kinds))))
         while killed() < chosen.kills:
             name = min(kinds, key=lambda kind: tallies[kind].kills)
             attack.round(works[name], tallies[name], random.Random(seed))
