@@ -10,6 +10,7 @@ from pathlib import Path
 from kills.process import EXIT_CODES, Command, Violation
 from kills.work import Work, agrees_so_far, alone, committed, datasets, none_lost, same_bytes, same_datasets
 from simlab.record.segments import Segment
+from simlab.record.writer import MERGE_AT
 
 SPEC = """
 [experiment]
@@ -90,10 +91,16 @@ class Sweep(Work):
         return count
 
 
-def unfinished(spec: Path, directory: Path, segments: int) -> None:
-    """Run a sweep into `directory` until it has so many segments, then stop it by a signal."""
+def unfinished(spec: Path, directory: Path, segments: int, merged: bool = False) -> None:
+    """Run a sweep into `directory` until it has so many segments (and a merged one), then stop it by a signal."""
     command = Command(["run", str(spec), "-o", str(directory), "--commit-seconds", "0", "-q"])
-    while command.alive and sum(1 for _ in (directory / "segments").glob("*.h5")) < segments:
+
+    def enough() -> bool:
+        names = [path.stem for path in (directory / "segments").glob("*.h5")]
+        # A writer numbers its segments; it merges the first eight.
+        return len(names) >= segments and (not merged or any(int(name[-6:]) > MERGE_AT for name in names))
+
+    while command.alive and not enough():
         time.sleep(0.01)
     command.process.send_signal(signal.SIGINT)
     code, said = command.end()
