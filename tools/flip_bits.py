@@ -1,7 +1,7 @@
 """Flip single bits of segments, Gram files and results, and see that each is found, and that sound files never are.
 
     python tools/flip_bits.py --flips 200                     # a third each; as many checks of sound files in between
-    python tools/flip_bits.py --flips 24 --commands 3         # quick; three flips of each kind through real commands
+    python tools/flip_bits.py --flips 24 --commands 1 --quick # a shorter sweep; six flips through real commands
 
 Most flips are judged by the functions that the commands call (`verify_run`, `verify_gram`, `gram_file`); some by the
 commands themselves: `resume` and `gram` must refuse and name the file, and with `--repair` (results.h5: without) give
@@ -83,12 +83,12 @@ class Segments(Sound):
 
     name = "segments"
 
-    def __init__(self, home: Path, steps: int) -> None:
+    def __init__(self, home: Path, quick: bool) -> None:
         super().__init__(home)
         spec = home / "spec.toml"
-        spec.write_text(SPEC.format(steps=steps), encoding="utf-8")
+        spec.write_text(SPEC.format(steps=20_000 if quick else 200_000), encoding="utf-8")
         self.run = home / "run"
-        unfinished(spec, self.run, 4, merged=True)
+        unfinished(spec, self.run, 2 if quick else 4, merged=not quick)
         shutil.copytree(self.run, self.whole)
         alone(["resume", str(self.whole), "-q"])
 
@@ -279,12 +279,12 @@ def hunt(kinds: list[Sound], flips: int, commands: int, seed: int) -> dict[str, 
     return {"seed": seed, **found, "kinds": each, "wrong": wrong}
 
 
-def sound_files(home: Path, steps: int) -> list[Sound]:
+def sound_files(home: Path, quick: bool) -> list[Sound]:
     """One of each kind, in directories of their own; segments, stores and results in equal shares."""
     places = {name: home / name for name in ("segments", "results", "finished", "unfinished")}
     for place in places.values():
         place.mkdir()
-    segments = Segments(places["segments"], steps)
+    segments = Segments(places["segments"], quick)
     results = Results(places["results"], segments.whole)
     finished, unfinished_ = FinishedStore(places["finished"]), UnfinishedStore(places["unfinished"])
     return [segments, finished, results, segments, unfinished_, results]
@@ -294,11 +294,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--flips", type=int, default=200)
     parser.add_argument("--commands", type=int, default=4, help="turns of six flips that go through real commands")
-    parser.add_argument("--steps", type=int, default=60_000, help="length of a sweep's points")
+    parser.add_argument("--quick", action="store_true", help="a shorter sweep, without merged segments")
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="simlab-flip-") as home:
-        kinds = sound_files(Path(home), chosen.steps)
+        kinds = sound_files(Path(home), chosen.quick)
         found = hunt(kinds, chosen.flips, chosen.commands, chosen.seed)
         (results,) = {kind for kind in kinds if isinstance(kind, Results)}
         found["read_otherwise_by_h5py_alone"] = results.read_otherwise

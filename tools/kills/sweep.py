@@ -98,11 +98,11 @@ def unfinished(spec: Path, directory: Path, segments: int, merged: bool = False)
     def enough() -> bool:
         names = [path.stem for path in (directory / "segments").glob("*.h5")]
         # A writer numbers its segments; it merges the first eight.
-        return len(names) >= segments and (not merged or any(int(name[-6:]) > MERGE_AT for name in names))
+        return len(names) >= segments and (not merged or any(int(name[-6:]) >= MERGE_AT for name in names))
 
     while command.alive and not enough():
         time.sleep(0.01)
     command.process.send_signal(signal.SIGINT)
     code, said = command.end()
     if code != EXIT_CODES["INT"]:
-        raise Violation("failing", f"{directory}: stopped by SIGINT, exit code {code}: {said}")
+        raise Violation("failing", f"{directory}: to be stopped by SIGINT, exit code {code}: {said or 'was done'}")
