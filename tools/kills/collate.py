@@ -53,6 +53,7 @@ class Collate(Work):
 
     def check(self) -> int:
         self.look()
+        self.sound(self.place)
         return int(self.held)
 
     def compare(self) -> int:

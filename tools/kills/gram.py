@@ -11,6 +11,7 @@ import numpy as np
 
 from kills.process import Violation
 from kills.work import Work, alone, same_datasets
+from simlab.kernels.stored import verify_gram
 
 ROWS, DIM = 9 * 384, 600
 MEMORY = "424MB"  # blocks of 384 rows
@@ -47,6 +48,9 @@ class Gram(Work):
         """The blocks that are committed, each compared with the uninterrupted file, and none fewer than before."""
         if (self.place / "K.h5").exists():
             self.finished = True
+            self.facts["sound_checks"] += 1
+            if lines := verify_gram(self.place / "K.h5"):
+                raise Violation("failing", f"called damaged after a kill: {lines[0]}")
             return self.compare()
         if self.finished:
             raise Violation("lost", f"{self.place / 'K.h5'}: was finished and is gone")

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from typing import ClassVar
 
 import psutil
 
@@ -30,12 +31,12 @@ class Violation(Exception):
 class Command:
     """A simlab command that runs. What it and its workers say goes to a file: orphans are not waited for."""
 
+    program: ClassVar[list[str]] = [sys.executable, "-m", "simlab"]
+
     def __init__(self, arguments: list[str]) -> None:
         self.arguments = arguments
         self.stderr = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115  closed with the command
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "simlab", *arguments], stdout=subprocess.DEVNULL, stderr=self.stderr
-        )
+        self.process = subprocess.Popen([*self.program, *arguments], stdout=subprocess.DEVNULL, stderr=self.stderr)
 
     @property
     def said(self) -> str:

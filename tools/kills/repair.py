@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
+import time
 from pathlib import Path
 
 from kills.process import Command, Violation
@@ -29,14 +31,14 @@ class Repair(Work):
     def prepare(self) -> None:
         spec = self.home / f"{self.name}.toml"
         spec.write_text(SPEC.format(steps=self.steps), encoding="utf-8")
-        self.sound, self.whole = self.reference / "unfinished", self.reference / "whole"
+        self.stopped, self.whole = self.reference / "unfinished", self.reference / "whole"
         if not self.whole.exists():
-            unfinished(spec, self.sound, 4)
-            shutil.copytree(self.sound, self.whole)
+            unfinished(spec, self.stopped, 4)
+            shutil.copytree(self.stopped, self.whole)
         self.life = alone(["resume", str(self.whole), "--workers", str(self.workers), "-q"])
 
     def begin(self, chance: random.Random) -> None:
-        shutil.copytree(self.sound, self.place)
+        shutil.copytree(self.stopped, self.place)
         victim = chance.choice(sorted((self.place / "segments").glob("*.h5")))
         self.victim, hit = victim.name, Segment.read(victim)
         touched = {int(point) for table in hit.tables for point in table.blocks[:, 0]} | set(hit.finished)
@@ -64,14 +66,18 @@ class Repair(Work):
             return 0
         none_lost(self.before, now, self.place)
         self.before = now
+        self.sound(self.place)
         return len(now)
 
     def _is_kept(self) -> bool:
-        return any(
-            path.stat().st_size == len(self.damaged) and path.read_bytes() == self.damaged
-            for path in self.place.rglob("*")
-            if path.is_file()
-        )
+        """Whether some file has the bytes of the damaged one; an orphan may be moving it at this instant."""
+        for _ in range(10):
+            for path in self.place.rglob("*.h5*"):
+                with contextlib.suppress(FileNotFoundError):
+                    if path.stat().st_size == len(self.damaged) and path.read_bytes() == self.damaged:
+                        return True
+            time.sleep(0.1)
+        return False
 
     def compare(self) -> int:
         self.check()

@@ -36,6 +36,7 @@ class Reproduce(Work):
             now = committed(self.place / run) if (self.place / run).exists() else {}
             none_lost(self.before.get(run, {}), now, self.place / run)
             self.before[run] = now
+            self.sound(self.place / run)
             found += len(now)
         for path in [*self.judged, *self.place.rglob("*.json")]:
             try:

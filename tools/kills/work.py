@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from kills.process import Command, Violation
 from simlab.lab.directory import RunDirectory
+from simlab.record.verify import verify_run
 
+READ_AGAIN = 20
 IN_USE = "another"  # process: a second one on the same files is refused so
 
 
@@ -36,7 +38,7 @@ class Work(ABC):
         self.home, self.workers, self.steps = home, workers, steps
         self.place = home / f"{self.name}_killed"
         self.reference = home / f"{self.name}_alone"
-        self.facts: dict[str, Any] = {}
+        self.facts: dict[str, Any] = {"sound_checks": 0}
         self.life = 5.0
         """seconds that a process takes from nothing to the end"""
 
@@ -74,6 +76,17 @@ class Work(ABC):
     def accepts(self, arguments: list[str], code: int, said: str, seconded: bool) -> bool:
         """Whether a process that was not killed may end so; `seconded`: it was not alone."""
         return code == 0 or (code == 2 and seconded and IN_USE in said)
+
+    def sound(self, directory: Path) -> None:
+        """No file of a run is called damaged: after kills that would be a false alarm."""
+        self.facts["sound_checks"] += 1
+        for _ in range(READ_AGAIN):
+            try:
+                if lines := verify_run(directory):
+                    raise Violation("failing", f"called damaged after a kill: {lines[0]}")
+                return
+            except FileNotFoundError:  # an orphan merged it away meanwhile
+                continue
 
     def clear(self) -> None:
         """Remove `place`; an orphan of a killed parent may still be writing there for a moment."""
