@@ -68,7 +68,7 @@ class Sound(ABC):
 
 def outcome(arguments: list[str], code: int, *words: str) -> str | None:
     """Run a command: None if it ended with this code and said these words, otherwise what it did."""
-    ended, said = Command(arguments).end()
+    ended, said = Command(arguments).ended()
     if ended == code and all(word in said for word in words):
         return None
     return f"simlab {' '.join(arguments)}: exit code {ended} instead of {code}: {said or 'nothing said'}"

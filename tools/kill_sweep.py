@@ -87,16 +87,19 @@ class Hunt:
         committed, finished = 0, False
         tally.kills_before = tally.kills
         commands: list[Command] = []
-        while not finished:
-            tally.starts += 1
-            committed, finished = self._once(work, tally, chance, committed, commands)
-        tally.compared += work.compare()
-        tally.rounds += 1
-        work.clear()
-        for command in commands:  # orphans have ended by now
-            if "Traceback" in command.said:
-                raise Violation("failing", f"simlab {' '.join(command.arguments)}: said {command.said}")
-            command.stderr.close()
+        try:
+            while not finished:
+                tally.starts += 1
+                committed, finished = self._once(work, tally, chance, committed, commands)
+            tally.compared += work.compare()
+            tally.rounds += 1
+            work.clear()
+            for command in commands:  # orphans have ended by now
+                if "Traceback" in command.said:
+                    raise Violation("failing", f"simlab {' '.join(command.arguments)}: said {command.said}")
+        finally:
+            for command in commands:
+                command.stderr.close()
 
     def _once(
         self, work: Work, tally: Tally, chance: random.Random, committed: int, commands: list[Command]
@@ -123,10 +126,10 @@ class Hunt:
                 hits += 1
                 self._count(tally, target, moment, committed)
                 if target != "worker":
-                    command.end(EXIT_PATIENCE)
+                    command.wait(EXIT_PATIENCE)
                     tally.exits.append(time.monotonic() - at)
                     break
-            code, said = command.end()
+            code, said = command.wait()
             if not (hits or committed):
                 work.life = max(time.monotonic() - began, 0.8 * work.life)
             if second is not None:
@@ -145,7 +148,7 @@ class Hunt:
         if kill and wait_for(second, "any", work.life / 2, work.writing, work.look, chance):
             second.process.kill()
             self._count(tally, "beside", "any", committed)
-        code, said = second.end()
+        code, said = second.wait()
         if code != EXIT_CODES[self.signal] and not work.accepts(second.arguments, code, said, True):
             raise Violation("failing", f"beside another: simlab {' '.join(second.arguments)}: exit code {code}: {said}")
 

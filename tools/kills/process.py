@@ -47,8 +47,15 @@ class Command:
     def alive(self) -> bool:
         return self.process.poll() is None
 
-    def end(self, patience: float = PATIENCE) -> tuple[int, str]:
-        """Wait for it: exit code and what it said."""
+    def ended(self) -> tuple[int, str]:
+        """Wait for it and be done with it: exit code and what it said."""
+        try:
+            return self.wait()
+        finally:
+            self.stderr.close()
+
+    def wait(self, patience: float = PATIENCE) -> tuple[int, str]:
+        """Wait for it: exit code and what it said so far; its orphans may say more."""
         try:
             self.process.wait(patience)
         except subprocess.TimeoutExpired:

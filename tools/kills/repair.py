@@ -48,7 +48,7 @@ class Repair(Work):
         self.before = {
             point: records for point, records in whole.items() if point not in touched | set(hit.checkpoints)
         }
-        code, said = Command(["resume", str(self.place), "-q"]).end()
+        code, said = Command(["resume", str(self.place), "-q"]).ended()
         if code != 2 or victim.name not in said or "--repair" not in said:
             raise Violation("failing", f"bit {self.bit} of {victim.name} flipped: `resume` ended with {code}: {said}")
 

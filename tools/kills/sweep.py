@@ -101,6 +101,6 @@ def unfinished(spec: Path, directory: Path, segments: int, merged: bool = False)
     while command.alive and not enough():
         time.sleep(0.01)
     command.process.send_signal(signal.SIGINT)
-    code, said = command.end()
+    code, said = command.ended()
     if code != EXIT_CODES["INT"]:
         raise Violation("failing", f"{directory}: to be stopped by SIGINT, exit code {code}: {said or 'was done'}")

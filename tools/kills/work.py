@@ -160,7 +160,7 @@ def same_bytes(a: Path, b: Path) -> int:
 def alone(arguments: list[str]) -> float:
     """Run a command to its end; it must succeed. Returns its seconds."""
     began = time.monotonic()
-    code, said = Command(arguments).end()
+    code, said = Command(arguments).ended()
     if code != 0:
         raise Violation("failing", f"simlab {' '.join(arguments)}: exit code {code}: {said}")
     return time.monotonic() - began
