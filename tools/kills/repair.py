@@ -11,7 +11,6 @@ from pathlib import Path
 from kills.process import Command, Violation
 from kills.sweep import SPEC, unfinished
 from kills.work import Work, alone, committed, none_lost, same_datasets
-from simlab.core.errors import BadInput
 from simlab.record.segments import Segment
 
 
@@ -58,12 +57,9 @@ class Repair(Work):
     def check(self) -> int:
         if not self._is_kept():
             raise Violation("lost", f"{self.place}: the damaged segment {self.victim} is not kept")
-        try:
-            now = committed(self.place)
-        except BadInput:  # not set aside yet
-            if not (self.place / "segments" / self.victim).exists():
-                raise
+        if (self.place / "segments" / self.victim).exists():  # not set aside yet
             return 0
+        now = committed(self.place)
         none_lost(self.before, now, self.place)
         self.before = now
         self.sound(self.place)
