@@ -63,6 +63,7 @@ def list_(room: str | None, as_json: bool) -> None:
 @click.argument("what")
 @click.option("--whole", is_flag=True, help="Of a run: the whole spec, every value of every axis, every failure.")
 @_options.as_json
+@_options.only_reads
 def show(what: str, whole: bool, as_json: bool) -> None:
     """Show WHAT: a kind (its fields in the words of TOML), a claim, the sweep language, a bundled spec, a run directory
     or results.h5.

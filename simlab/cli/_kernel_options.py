@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from simlab.cli import _options
 from simlab.core.errors import shown
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def kernel(function: F) -> F:
             click.option(
                 "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Any other field: activation.slope=0.1."
             ),
+            _options.allow_code,
         )
     ):
         function = decorate(function)

@@ -24,6 +24,7 @@ from simlab.core.rng import Streams
 from simlab.flows import sgd
 from simlab.flows._problem import ENDINGS as OF_FLOWS
 from simlab.flows._problem import GOING, Problem, ending_of
+from simlab.networks._bound import diverged_weights
 from simlab.observables import test_loss, train_loss, weight_movement
 from simlab.observables._schedule import Spacing, check_listed, instants, schedule
 from simlab.observables._view import View, need
@@ -204,7 +205,7 @@ def _record(
         rows["step"].append(view.step)
         rows["time"].append(view.time)
         first = state["recorded"] == 0
-        with np.errstate(over="ignore", invalid="ignore"):  # the row that shows a divergence
+        with np.errstate(over="ignore", invalid="ignore"), diverged_weights():  # the row that shows a divergence
             for observable in params.observables if first else course.repeated:
                 for name, value in _measured(observable, view).items():
                     if name in rows:

@@ -37,7 +37,7 @@ from simlab.experiments._descent import drawn
 from simlab.flows._problem import GOING, Problem
 from simlab.kernels._kernel import Kernel
 from simlab.machines import _dense
-from simlab.networks._bound import Bound
+from simlab.networks._bound import Bound, diverged_weights
 from simlab.record.schema import Output
 from simlab.record.segments import State
 from simlab.targets._trial import on_trial
@@ -185,7 +185,8 @@ def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]
     bound = Bound(params.network, work.X.shape[1])
 
     def trained(X: Floats) -> Floats:
-        f: Floats = alpha * bound.value(theta, X)
+        with diverged_weights():
+            f: Floats = alpha * bound.value(theta, X)
         return f if flow["ending"] == GOING else np.full_like(f, np.nan)
 
     fits = Fits(*(trained(X) for X in (work.X, work.X_validation, work.X_test)))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
 
 from simlab.core.errors import BadInput
+from simlab.core.params import Params
 from simlab.lab.covering import POINTS, covering
-from simlab.lab.directory import RunDirectory
+from simlab.lab.directory import RunDirectory, refuse_link
 from simlab.lab.spec import Spec
 from simlab.record.collate import collate
 from simlab.record.index import READ_AGAIN, Index
@@ -30,6 +31,29 @@ def merged_outputs(spec: Spec) -> dict[str, Output]:
             if (known.dims, known.dtype) != (output.dims, output.dtype):
                 raise BadInput(f"{name}: recorded with dimensions {known.dims} at one point, {output.dims} at another")
     return outputs
+
+
+def once_names(spec: Spec) -> Callable[[int], set[str]]:
+    """Point → the names that it records once; asked for once per combination of what they depend on."""
+
+    def once(params: Params) -> set[str]:
+        return {name for name, output in spec.experiment.outputs(params).items() if not output.is_trajectory}
+
+    cover = covering(spec, once, POINTS)
+
+    def place(point: int) -> tuple[int, ...]:
+        position = spec.sweep.position(point)
+        return tuple(position[i] for i in sorted(cover.dimensions))
+
+    known = {place(point): names for point, names in cover.found.items()}
+
+    def names(point: int) -> set[str]:
+        at = place(point)
+        if at not in known:
+            known[at] = once(spec.params(point))
+        return known[at]
+
+    return names
 
 
 def early_endings(spec: Spec, path: Path) -> dict[int, str]:
@@ -66,6 +90,7 @@ def _locked(run: RunDirectory) -> Iterator[None]:
     """One writer of results.h5 at a time; a second one waits."""
     lock = FileLock(run.collate_lock)
     with run.usable():
+        refuse_link(run.collate_lock)
         lock.acquire()
     try:
         yield

@@ -9,23 +9,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from simlab.core.errors import BadInput, first_few, one_of, shown
+from simlab.core.errors import BadInput, SimlabError, WriteFailed, first_few, one_of, shown
 from simlab.core.resources import cores
 from simlab.lab import bundled, needs
 from simlab.lab import spec as specs
 from simlab.lab.directory import RunDirectory
 from simlab.lab.pace import Snapshot
-from simlab.lab.pool import Pool
+from simlab.lab.pool import Chore, Pool
 from simlab.lab.spec import Spec
 from simlab.lab.tables import given_tables, plain
 from simlab.record.index import Index
 from simlab.record.provenance import changes, provenance
 from simlab.record.reader import open_results
+from simlab.record.repair import clear_replaced
+from simlab.record.writer import MERGE_AT
 
 if TYPE_CHECKING:
     import xarray
 
 COMMIT_SECONDS = 30.0
+WRITTEN_AGAIN = "damaged or changed since it was written; written again from the segments"
 Order = Literal["listed", "shuffled"]
 Source = str | Path | Mapping[str, Any]
 """A spec as a user gives it: the path of a TOML file, the name of a bundled spec, or tables as TOML gives them."""
@@ -99,6 +102,7 @@ def run_spec(
     settings: Iterable[str] = (),
     workers: int | None = None,
     overwrite: bool = False,
+    repair: bool = False,
     order: Order = "listed",
     commit_seconds: float = COMMIT_SECONDS,
     progress: Callable[[Snapshot], None] = lambda snapshot: None,
@@ -110,20 +114,23 @@ def run_spec(
     `workers` defaults to the cores divided by the spec's threads. Whatever the workers, the order or the kills, the
     same spec gives the same datasets. `say` gets remarks, `progress` a snapshot a few times a second. `then` gets the
     path of results.h5 while the directory is still held, if a point has finished; it returns the figure it drew.
+    `repair` moves damaged segments to ``damaged/`` and computes their points again; without it they are refused.
     """
     _check_options(workers, order, commit_seconds)
     if not isinstance(spec, Spec):
         spec = load_for(directory, spec, settings)
     run = RunDirectory(directory)
     with run.usable():
-        run.check(spec, overwrite)
-        needs.check(spec, run.index(spec).finished if run.exists and not overwrite else (), say)
+        run.check(spec, overwrite, repair)
+        needs.check(spec, run.index(spec).finished if run.exists and not (overwrite or repair) else (), say)
         run.path.mkdir(parents=True, exist_ok=True)
     with run.lock():
         with run.usable():
-            run.check(spec, overwrite)
+            run.check(spec, overwrite, repair)
             run.begin(spec, overwrite)
             run.tidy()
+        if repair:
+            Pool(run, spec, Index((), ()), 1, commit_seconds, (), progress, say=say, first="repair").work()
         index = _take_over(run, spec, say)
         points = [p for p in range(spec.sweep.points) if p not in index.finished]
         say(f"{run.path}: {len(points)} of {spec.sweep.points} points of {spec.header.kind} to do, seed {spec.seed}")
@@ -131,10 +138,19 @@ def run_spec(
             random.Random(spec.seed).shuffle(points)
         points.sort(key=lambda point: point not in index.checkpoints)
         failed: dict[int, str] = {}
-        if points or not run.is_collated(spec):  # a worker takes a second or two to start
-            pool = Pool(run, spec, index, workers or default_workers(spec), commit_seconds, points, progress)
+        state = run.results_state(spec, index)
+        if state == "damaged":
+            say(f"{run.results}: {WRITTEN_AGAIN}")
+        if points or state != "sound":  # a worker takes a second or two to start
+            first: Chore | None = "merge" if len(index.segments) >= MERGE_AT else None
+            size = workers or default_workers(spec)
+            pool = Pool(run, spec, index, size, commit_seconds, points, progress, say=say, first=first)
             try:
                 failed = pool.work()
+            except SimlabError:
+                if run.exists:
+                    raise
+                raise WriteFailed(f"{run.path}: was deleted while the run was going on") from None
             finally:
                 run.tidy()
         figure = then(run.results) if len(failed) < spec.sweep.points else None
@@ -153,9 +169,9 @@ def _check_options(workers: int | None, order: str, commit_seconds: float) -> No
 def _take_over(run: RunDirectory, spec: Spec, say: Callable[[str], None]) -> Index:
     """The index of what earlier processes committed, complete, the remains of their merges removed."""
     index = run.index(spec)
+    index.check_whole()
     index.check_rows(spec.sweep.points)
-    for path in index.replaced:
-        path.unlink(missing_ok=True)
+    clear_replaced(index, run.damaged)
     differ = [change for before in index.provenance() for change in changes(json.loads(before), provenance())]
     if differ:
         say(
@@ -165,12 +181,19 @@ def _take_over(run: RunDirectory, spec: Spec, say: Callable[[str], None]) -> Ind
     return run.index(spec)
 
 
-def collate_only(directory: str | Path, progress: Callable[[Snapshot], None] = lambda snapshot: None) -> Path:
+def collate_only(
+    directory: str | Path,
+    progress: Callable[[Snapshot], None] = lambda snapshot: None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Path:
     """Write results.h5 from what is committed so far, also beside a running sweep."""
     run = RunDirectory(directory)
     spec = run.read_spec()
+    index = run.index(spec)
+    if run.results_state(spec, index) == "damaged":
+        say(f"{run.results}: {WRITTEN_AGAIN}")
     try:
-        Pool(run, spec, run.index(spec), 1, COMMIT_SECONDS, (), progress, merge=False).work()
+        Pool(run, spec, index, 1, COMMIT_SECONDS, (), progress, say=say).work()
     finally:
         run.tidy_results()
     return run.results
