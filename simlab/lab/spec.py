@@ -151,9 +151,9 @@ def resolve(
     as_given: where the tables come from; without it, their own TOML.
     progress: called now and then with the number of points checked.
     """
-    spec = _resolved(tables, seed, as_given or given_tables(tables))
+    spec = _resolved(tables, seed, as_given)
     covering.check(spec, progress)
-    return spec
+    return replace(spec, given=given_tables(tables)) if as_given is None else spec
 
 
 def _resolved(tables: Mapping[str, Any], seed: int | None, as_given: Given | None) -> Spec:
