@@ -118,8 +118,8 @@ def test_keys(key: str) -> None:
 
 
 VALUES = [
-    10**5000, -(10**5000), 2**63, float("inf"), float("nan"), "1", "x" * 10**5, "\x1b[2J", True, [], [[]], {}, {"kind": 3},
-    datetime.date(1979, 5, 27), datetime.time(1, 2), datetime.datetime(2020, 1, 1), list(range(5000)),
+    10**5000, -(10**5000), 2**63, float("inf"), float("nan"), "1", "x" * 10**5, "\x1b[2J", True, [], [[]], {},
+    {"kind": 3}, datetime.date(1979, 5, 27), datetime.time(1, 2), datetime.datetime(2020, 1, 1), list(range(5000)),
 ]  # fmt: skip
 
 

@@ -45,6 +45,7 @@ TEXTS = [
     f"a = [{LONG}, 2020-01-01]\n",
 ]
 WRONG = [
+    f"a = [\n{LONG}\n] b = 1\n",
     f"a = [{LONG}] b = 1\n",
     f"a = [{LONG},,]\n",
     f"a = [{LONG}, 01]\n",
