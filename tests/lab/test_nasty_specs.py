@@ -73,6 +73,8 @@ def test_values_twice_among_many() -> None:
     assert Sweep.parse({"a.b": [0.0, -0.0, "0.0", 1, "1"]}).points == 5  # as they always were
     with pytest.raises(BadInput, match="twice"):
         Sweep.parse({"a.b": [1, 2, 1.0]})
+    with pytest.raises(BadInput, match=r"network\.width = \(about 2\^16609\)"):
+        resolve({**example(), "sweep": {"network.width": [10**5000, 0.0, [1.0, "a"]]}})
 
 
 @pytest.mark.parametrize("deep", [40, 900, 100_000])
