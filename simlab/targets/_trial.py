@@ -61,7 +61,8 @@ def on_trial(target: Params, dim: int) -> Callable[[NDArray[np.float64]], NDArra
         found: Callable[[NDArray[np.float64]], NDArray[np.float64]] = module_of(target).draw(target, dim, rng)
         return found
     except BadInput as error:
-        raise BadInput(f"target.{error}") from None
+        table = "data" if str(error).startswith("dim ") else "target"
+        raise BadInput(f"{table}.{error}") from None
     except TooMany as many:
         if 8 * many.count > (free := free_memory()):
             raise BadInput(

@@ -65,7 +65,7 @@ SETTINGS = {
     "network=3": "must be a table",
     "target.kind=nonsense": "unknown kind",
     "data.dim=-3": "data.dim = -3",
-    "data.dim=1e13": "too large",
+    "data.dim=1e13": "data.dim = 10000000000000",
     "experiment.samples=0": "experiment.samples = 0",
     "experiment.seed=-1": "experiment.seed = -1",
     "experiment.seed=soon": "must be a valid integer",
