@@ -63,7 +63,7 @@ def begun(directory: Path, reference: Path) -> tuple[RunDirectory, Spec]:
 def test_a_commit_while_results_are_written_makes_them_stale(
     tmp_path: Path, finished: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`collate` beside a sweep: the last point is committed after the segments were read, before the file is written."""
+    """`collate` beside a sweep: the last point is committed after segments were read, before the file is written."""
     run, spec = begun(tmp_path / "run", finished)
     real = lab_results.collate
 
