@@ -50,7 +50,7 @@ def _call() -> int:
     from simlab.core.errors import SimlabError, one_line
 
     try:
-        return _run(app)
+        return _invoke(app)
     except BrokenPipeError:
         # Whoever read our output has left; Python must not try to flush it again at exit.
         _streams.throw_away(sys.stdout)
@@ -66,7 +66,7 @@ def _call() -> int:
         return 1
 
 
-def _run(app: click.Group) -> int:
+def _invoke(app: click.Group) -> int:
     """Call the command, and write out what it printed while errors are still caught."""
     import click
 
