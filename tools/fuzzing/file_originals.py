@@ -27,8 +27,9 @@ from simlab.record.schema import Output
 from simlab.record.segments import Checkpoint
 from simlab.record.writer import MERGE_AT, Writer
 
-KERNELS = {"ntk": kernels.ntk(2), "laplace": kernels.laplace(1.0)}
-INPUTS = 500  # rows of the Gram matrix: more than one block
+PARTS = ("run", "gram", "part", "data", "ledger", "decoy")
+KERNELS = {"ntk": kernels.ntk(2)}
+INPUTS = 400  # rows of the Gram matrix: more than one block
 LEAST_MEMORY = 500 << 20  # so that blocks are small
 
 

@@ -137,13 +137,11 @@ def _command(*arguments: str) -> str:
 
 
 def _status(home: Path, path: Path) -> Any:
-    _command("status", str(home / "run"))
     found = json.loads(_command("status", str(home / "run"), "--json"))
     return {key: value for key, value in found.items() if key not in ("bytes", "running")}
 
 
 def _show(home: Path, path: Path) -> Any:
-    _command("show", str(home / "run"))
     json.loads(_command("show", str(home / "run"), "--json"))
 
 
