@@ -1,205 +1,240 @@
-"""Kill a running sweep at random instants, resume it until it is done, and compare with an uninterrupted run.
+"""Kill simlab at random instants, start it again until it is done, and compare with the same work uninterrupted.
 
-    python tools/kill_sweep.py --kills 200                    # kill -9
-    python tools/kill_sweep.py --kills 50 --signal TERM       # or INT: exit code and time to exit are checked too
-    python tools/kill_sweep.py --reference DIR                # keep the uninterrupted run there, or use that of before
+    python tools/kill_sweep.py --kills 500 --minutes 60       # kill -9; every kind of work in turn, spread over an hour
+    python tools/kill_sweep.py --work gram,collate            # of sweep, gram, reproduce, collate, repair
+    python tools/kill_sweep.py --kills 50 --signal TERM       # or INT: the exit code is checked too
+    python tools/kill_sweep.py --reference DIR                # keep the uninterrupted work there, or use that of before
 
-`kill -9` hits the parent alone, the parent and all workers at once, or one worker (which the parent replaces). After
-each kill nothing that was committed may be gone; at the end every dataset of results.h5 must be bit for bit that of the
-uninterrupted run. Prints one JSON object; exits 1 at the first violation.
+`kill -9` hits the parent alone, the parent and all workers at once, or one worker (which the parent replaces); during
+start-up, anywhere, or just when a file is being committed. Now and then a second process runs beside the first and may
+be killed as well. After each kill nothing that was committed may be gone; at the end everything must be bit for bit
+that of the uninterrupted work. Progress goes to standard error. Prints one JSON object; exits 1 at the first violation,
+which names the seed of its round and keeps the files.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
+import os
 import random
 import shutil
-import signal
-import subprocess
+import statistics
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import h5py
-import numpy as np
-import psutil
+from kills.collate import Collate
+from kills.gram import Gram
+from kills.process import EXIT_CODES, EXIT_PATIENCE, Command, Violation, wait_for
+from kills.repair import Repair
+from kills.reproduce import Reproduce
+from kills.sweep import Sweep
+from kills.work import Work
 
-from simlab.lab.directory import RunDirectory
-from simlab.record.segments import Segment
+from simlab.core.errors import SimlabError
 
-SPEC = """
-[experiment]
-kind = "gradient_flow"
-seed = 11
-samples = 40
-test_samples = 20
-records = 400
-[data]
-kind = "uniform_sphere"
-dim = 8
-[target]
-kind = "relu_teacher"
-[network]
-kind = "two_layer"
-[flow]
-kind = "gradient_descent"
-steps = {steps}
-step = 0.4
-step_unit = "edge"
-[sweep]
-"flow.alpha" = [1.0, 8.0]
-"network.width" = [32, 200]
-seeds = 3
-"""
+KINDS: dict[str, type[Work]] = {kind.name: kind for kind in (Sweep, Gram, Reproduce, Collate, Repair)}
+MOMENTS = ("start", "any", "any", "any", "commit", "commit")
+MOST_WORKERS_KILLED = 2  # of one process: a point at which three workers died counts as failed
+MOST_KILLS = 8  # of one round; then it is left alone
 
 
-class Violation(Exception):
-    pass
+@dataclass
+class Tally:
+    """What happened to one kind of work."""
+
+    kills: int = 0
+    with_committed: int = 0  # kills of work that had something committed already
+    hit: Counter[str] = field(default_factory=Counter)
+    moments: Counter[str] = field(default_factory=Counter)
+    beside: Counter[str] = field(default_factory=Counter)  # second processes started
+    rounds: int = 0  # done and compared
+    starts: int = 0
+    compared: int = 0  # datasets and files
+    exits: list[float] = field(default_factory=list)
+    kills_before: int = 0  # this round
+
+    def shown(self, work: Work) -> dict[str, Any]:
+        found = {key: dict(value) if isinstance(value, Counter) else value for key, value in vars(self).items()}
+        del found["exits"], found["kills_before"]
+        return {**found, **work.facts, "compares": work.compared}
 
 
-def start(arguments: list[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "simlab", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
+@dataclass
+class Hunt:
+    """The settings of one call.
+
+    signal: KILL, TERM or INT.
+    longest: a kill comes within so many seconds of the start; None: within the time that the work takes.
+    may_kill: whether another kill is due.
+    most: kills of one round.
+    """
+
+    signal: str
+    longest: float | None
+    may_kill: Callable[[], bool]
+    most: int = MOST_KILLS
+
+    def round(self, work: Work, tally: Tally, chance: random.Random) -> None:
+        """Start the work again and again until it is done, and compare it."""
+        work.begin(chance)
+        committed, finished = 0, False
+        tally.kills_before = tally.kills
+        commands: list[Command] = []
+        try:
+            while not finished:
+                tally.starts += 1
+                committed, finished = self._once(work, tally, chance, committed, commands)
+            tally.compared += work.compare()
+            tally.rounds += 1
+            work.clear()
+            for command in commands:  # orphans have ended by now
+                if "Traceback" in command.said:
+                    raise Violation("failing", f"simlab {' '.join(command.arguments)}: said {command.said}")
+        finally:
+            for command in commands:
+                command.stderr.close()
+
+    def _once(
+        self, work: Work, tally: Tally, chance: random.Random, committed: int, commands: list[Command]
+    ) -> tuple[int, bool]:
+        """One process from start to end: how much is committed after it, and whether the work is done."""
+        arguments = work.command(chance)
+        killing = tally.kills - tally.kills_before < self.most
+        beside = work.beside(chance) if killing else None
+        began, life = time.monotonic(), self.longest or work.life
+        command, second, hits = Command(arguments), None, 0
+        commands.append(command)
+        try:
+            while killing and hits < MOST_WORKERS_KILLED and self.may_kill():
+                moment = chance.choice(MOMENTS)
+                if beside and second is None:
+                    wait_for(command, "any", life / 2, work.writing, work.look, chance)
+                    second = Command(beside)
+                    commands.append(second)
+                    tally.beside[beside[0]] += 1
+                if not wait_for(command, moment, life, work.writing, work.look, chance):
+                    break
+                at = time.monotonic()
+                target = command.kill(self.signal, chance)
+                hits += 1
+                self._count(tally, target, moment, committed)
+                if target != "worker":
+                    command.wait(EXIT_PATIENCE)
+                    tally.exits.append(time.monotonic() - at)
+                    break
+            code, said = command.wait()
+            if not (hits or committed):
+                work.life = max(time.monotonic() - began, 0.8 * work.life)
+            if second is not None:
+                self._end_second(work, second, tally, chance, committed)
+        finally:
+            for process in (command, second):
+                if process is not None:
+                    process.process.kill()
+        if code != EXIT_CODES[self.signal] and not work.accepts(arguments, code, said, second is not None):
+            raise Violation("failing", f"simlab {' '.join(arguments)}: exit code {code}: {said}")
+        return work.check(), code == 0
+
+    def _end_second(self, work: Work, second: Command, tally: Tally, chance: random.Random, committed: int) -> None:
+        """Half of the processes beside are killed too, the others must end well."""
+        kill = chance.random() < 0.5 and self.signal == "KILL" and self.may_kill()
+        if kill and wait_for(second, "any", work.life / 2, work.writing, work.look, chance):
+            second.process.kill()
+            self._count(tally, "beside", "any", committed)
+        code, said = second.wait()
+        if code != EXIT_CODES[self.signal] and not work.accepts(second.arguments, code, said, True):
+            raise Violation("failing", f"beside another: simlab {' '.join(second.arguments)}: exit code {code}: {said}")
+
+    def _count(self, tally: Tally, target: str, moment: str, committed: int) -> None:
+        tally.kills += 1
+        tally.hit[target] += 1
+        tally.moments[moment] += 1
+        tally.with_committed += bool(committed)
 
 
-def committed(directory: Path) -> dict[int, int]:
-    """Point → committed records; a finished point counts one more."""
-    run = RunDirectory(directory)
-    if not run.exists:
-        return {}
-    spec = run.read_spec()
-    index = run.index(spec)
-    index.check_rows(spec.sweep.points)
-    found = {point: at.records for point, at in index.checkpoints.items()}
-    return found | {point: length + 1 for point, length in index.finished.items()}
+def hunt(home: Path, kinds: list[str], chosen: argparse.Namespace) -> dict[str, Any]:
+    """Kill until enough were killed; the violation that ends it early is part of what is found."""
+    works = {name: KINDS[name](home, chosen.workers, chosen.steps) for name in kinds}
+    tallies = {name: Tally() for name in kinds}
+    if chosen.reference is not None:
+        for name, work in works.items():
+            work.reference = chosen.reference if kinds == [name] else chosen.reference / name
+    began, seed, found = time.monotonic(), chosen.seed, {"lost": 0, "differing": 0, "failing": 0}
+    name = kinds[0]
 
+    def killed() -> int:
+        return sum(tally.kills for tally in tallies.values())
 
-def same_datasets(a: Path, b: Path) -> int:
-    """Compare every dataset bit for bit; returns how many there are."""
-    with h5py.File(a) as one, h5py.File(b) as two:
-        names = sorted(name for name, item in one.items() if isinstance(item, h5py.Dataset))
-        if names != sorted(name for name, item in two.items() if isinstance(item, h5py.Dataset)):
-            raise Violation("the files hold other datasets")
-        for name in names:
-            x, y = one[name][()], two[name][()]
-            if x.dtype != y.dtype or x.shape != y.shape or np.asarray(x).tobytes() != np.asarray(y).tobytes():
-                raise Violation(f"{name} differs from the uninterrupted run")
-    return len(names)
+    def may_kill() -> bool:
+        due = chosen.kills if not chosen.minutes else chosen.kills * (time.monotonic() - began) / (60 * chosen.minutes)
+        return bool(killed() < min(chosen.kills, due + 1))
 
-
-def kill(process: subprocess.Popen[bytes], name: str, chance: random.Random) -> str:
-    """Send the signal; returns what was hit."""
-    if name != "KILL":
-        process.send_signal(getattr(signal, f"SIG{name}"))
-        return "parent"
+    violation = None
     try:
-        children = psutil.Process(process.pid).children()
-    except psutil.NoSuchProcess:
-        children = []
-    target = chance.choice(["parent", "all", "worker"] if children else ["parent"])
-    victims = {"parent": [], "all": children, "worker": [chance.choice(children)] if children else []}[target]
-    if target != "worker":
-        process.kill()
-    for victim in victims:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            victim.kill()
-    return target
-
-
-def uninterrupted(spec: Path, directory: Path, workers: int) -> float:
-    """Run to the end what is to be compared with; returns the seconds. Nothing is left to do if it is there already."""
-    began = time.monotonic()
-    process = start(["run", str(spec), "-o", str(directory), "--workers", str(workers), "-q"])
-    said = process.communicate()[1].decode()
-    if process.returncode != 0:
-        raise Violation(f"the uninterrupted run failed: {said}")
-    return time.monotonic() - began
-
-
-def harass(
-    home: Path, reference: Path, name: str, kills: int, workers: int, steps: int, longest: float, seed: int
-) -> dict[str, Any]:
-    chance = random.Random(seed)
-    spec = home / "spec.toml"
-    spec.write_text(SPEC.format(steps=steps))
-    alone = uninterrupted(spec, reference, workers)
-    hits: Counter[str] = Counter()
-    times: list[float] = []
-    sweeps = datasets = most_segments = 0
-    while sum(hits.values()) < kills:
-        directory = home / f"sweep{sweeps}"
-        before: dict[int, int] = {}
-        finished = False
-        while not finished:
-            arguments = ["resume", str(directory)] if (directory / "spec.toml").exists() else ["run", str(spec)]
-            arguments += [] if arguments[0] == "resume" else ["-o", str(directory)]
-            process = start([*arguments, "--workers", str(chance.choice([1, workers])), "-q"])
-            try:
-                if sum(hits.values()) < kills:
-                    try:
-                        process.wait(chance.uniform(0.2, longest))
-                    except subprocess.TimeoutExpired:
-                        at = time.monotonic()
-                        target = kill(process, name, chance)
-                        hits[target] += 1
-                        if target != "worker":
-                            process.wait(30)
-                            times.append(time.monotonic() - at)
-                code = process.wait(600)
-                said = process.communicate()[1].decode()
-            finally:
-                process.kill()
-            wanted = {"KILL": -9, "TERM": 143, "INT": 130}[name]
-            if code not in (0, wanted):
-                raise Violation(f"exit code {code}: {said}")
-            finished = code == 0
-            now = committed(directory)
-            lost = [point for point, records in before.items() if now.get(point, 0) < records]
-            if lost:
-                raise Violation(f"records of points {lost} were committed and are gone")
-            before = now
-            most_segments = max(most_segments, sum(1 for _ in (directory / "segments").glob("*.h5")))
-        datasets = same_datasets(directory / "results.h5", reference / "results.h5")
-        for path in (directory / "segments").glob("*.h5"):
-            Segment.read(path)
-        shutil.rmtree(directory)
-        sweeps += 1
+        for name in kinds:
+            works[name].prepare()
+            print(f"{name}: {works[name].life:.1f} s uninterrupted", file=sys.stderr, flush=True)
+        seconds_uninterrupted, began = time.monotonic() - began, time.monotonic()
+        attack = Hunt(chosen.signal, chosen.longest, may_kill, min(MOST_KILLS, -(-chosen.kills // len(kinds))))
+        while killed() < chosen.kills:
+            name = min(kinds, key=lambda kind: tallies[kind].kills)
+            attack.round(works[name], tallies[name], random.Random(seed))
+            minutes = (time.monotonic() - began) / 60
+            print(f"{minutes:5.1f} min  {killed():4d} kills  {name} (seed {seed})", file=sys.stderr, flush=True)
+            seed += 1
+    except (Violation, SimlabError, OSError) as error:
+        kind = error.kind if isinstance(error, Violation) else "failing"
+        found[kind] += 1
+        violation = {"work": name, "kind": kind, "what": str(error), "seed": seed, "files": str(home)}
+        seconds_uninterrupted = time.monotonic() - began
+    exits = [seconds for tally in tallies.values() for seconds in tally.exits]
     return {
-        "signal": name,
-        "kills": sum(hits.values()),
-        "hit": dict(hits),
-        "sweeps": sweeps,
-        "datasets_identical": datasets,
-        "most_segments": most_segments,
-        "seconds_uninterrupted": round(alone, 1),
-        "seconds_to_exit": {"median": round(float(np.median(times)), 3), "max": round(max(times), 3)} if times else {},
+        "signal": chosen.signal,
+        "kills": killed(),
+        **found,
+        "violation": violation,
+        "minutes": round((time.monotonic() - began) / 60, 2),
+        "with_committed": sum(tally.with_committed for tally in tallies.values()),
+        "hit": dict(sum((tally.hit for tally in tallies.values()), Counter())),
+        "seed": chosen.seed,
+        "seconds_uninterrupted": round(seconds_uninterrupted, 1),
+        "seconds_to_exit": {"median": round(statistics.median(exits), 3), "max": round(max(exits), 3)} if exits else {},
+        "load": os.getloadavg()[0],
+        "work": {name: tally.shown(works[name]) for name, tally in tallies.items()},
     }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--signal", choices=["KILL", "TERM", "INT"], default="KILL")
+    parser.add_argument("--work", default=",".join(KINDS), help="kinds of work, with commas between them")
+    parser.add_argument("--signal", choices=list(EXIT_CODES), default="KILL")
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument(
+        "--minutes", type=float, default=0.0, help="spread the kills over so long; 0: one after another"
+    )
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--steps", type=int, default=20_000, help="length of a point")
-    parser.add_argument("--longest", type=float, default=5.0, help="a kill comes within this many seconds")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--reference", type=Path, help="directory of the uninterrupted run, kept")
+    parser.add_argument("--steps", type=int, default=20_000, help="length of a sweep's points")
+    parser.add_argument("--longest", type=float, help="a kill comes within this many seconds; default: the whole life")
+    parser.add_argument("--seed", type=int, default=1, help="of the first round; the next has one more")
+    parser.add_argument("--reference", type=Path, help="directory of the uninterrupted work, kept")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="simlab-kill-") as home:
-        try:
-            reference = chosen.reference or Path(home) / "reference"
-            sizes = (chosen.kills, chosen.workers, chosen.steps, chosen.longest, chosen.seed)
-            found = harass(Path(home), reference, chosen.signal, *sizes)
-        except Violation as violation:
-            sys.exit(f"VIOLATION: {violation}")
-    print(json.dumps(found))
+    kinds = chosen.work.split(",")
+    if unknown := set(kinds) - KINDS.keys():
+        parser.error(f"--work: unknown {', '.join(sorted(unknown))} (allowed: {', '.join(KINDS)})")
+    home = Path(tempfile.mkdtemp(prefix="simlab-kill-"))
+    found = hunt(home, kinds, chosen)
+    print(json.dumps(found, indent=1))
+    if found["violation"] is not None:
+        where = f"tools/kill_sweep.py --work {found['violation']['work']} --seed {found['violation']['seed']}"
+        sys.exit(f"VIOLATION: {found['violation']['what']}\nbegin with this round: {where}; files: {home}")
+    shutil.rmtree(home)
 
 
 if __name__ == "__main__":
