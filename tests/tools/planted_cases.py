@@ -11,7 +11,7 @@ from fuzzing.judging import Judge, Verdict
 
 
 class Planted:
-    """Case 1 kills its process, case 2 sleeps for good, case 3 prints past Python, case 4 exits; the others are good."""
+    """Case 1 kills its process, case 2 sleeps for good, case 3 prints past Python, case 4 exits; others are good."""
 
     def __init__(self, seed: int, home: Path, judge: Judge) -> None:
         self.judge = judge

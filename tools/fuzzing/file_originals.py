@@ -1,7 +1,7 @@
 """Sound files of every kind that simlab reads back, made once and small: what is damaged then.
 
 ``run/``: segments with finished, unfinished and failed points, some merged; results.h5, spec.toml, given.toml.
-``gram/``: K.h5, and ``part/``: a store that was stopped half way. ``data/``: arrays in all formats. ``ledger/``: verdicts.
+``gram/``: K.h5; ``part/``: a store that was stopped half way. ``data/``: arrays in all formats. ``ledger/``: verdicts.
 """
 
 from __future__ import annotations

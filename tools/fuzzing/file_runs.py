@@ -111,7 +111,9 @@ class Files:
                 after = snapshot(self.home, *parts)
                 changed = [k for k, v in before.items() if after.get(k) != v and k not in reader.writes]
                 if changed:
-                    raise Wrong(f"{name} changed {Path(changed[0]).name if 'segments' not in changed[0] else 'a segment'}")
+                    raise Wrong(
+                        f"{name} changed {Path(changed[0]).name if 'segments' not in changed[0] else 'a segment'}"
+                    )
 
         return read
 
@@ -136,5 +138,3 @@ def snapshot(home: Path, *parts: str) -> dict[str, str]:
 def shown(seed: int, number: int) -> dict[str, Any]:
     """What a case is, for people."""
     return {}
-
-

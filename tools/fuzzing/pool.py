@@ -1,4 +1,4 @@
-"""Cases in worker processes that are watched from outside: one that hangs or dies is blamed on its case and replaced."""
+"""Cases in worker processes, watched from outside: one that hangs or dies is blamed on its case and replaced."""
 
 from __future__ import annotations
 
