@@ -6,14 +6,17 @@ Rooms (`simlab.networks`, `simlab.flows`, …) are imported when first used.
 
 from __future__ import annotations
 
+# Nothing is imported here that Python has not imported already: under ``python -m simlab`` the current directory is
+# still first on the path, until `simlab.__main__` takes it off.
 import importlib
 import importlib.util
-import pkgutil
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+    from typing import Any, Literal
+
     import xarray
 
     from simlab.core.formats import FigureFormat
@@ -46,6 +49,7 @@ def run(
     settings: Iterable[str] = (),
     workers: int | None = None,
     data: str | Path | None = None,
+    allow_code: bool = False,
     overwrite: bool = False,
     order: Literal["listed", "shuffled"] = "listed",
     commit_seconds: float = 30.0,
@@ -59,6 +63,7 @@ def run(
     settings: changes to the spec, such as ``["network.width=100"]``.
     workers: processes to use; by default cores / threads of the spec.
     data: directory of stored data, as SIMLAB_DATA.
+    allow_code: import what "module:name" in the spec names, as ``--allow-code``; see ``simlab guide trust``.
     overwrite: throw away what an earlier run left in the directory.
     order: in which to take points.
     commit_seconds: longest time between commits.
@@ -82,6 +87,7 @@ def run(
         settings=settings,
         workers=workers,
         data=data,
+        allow_code=allow_code,
         overwrite=overwrite,
         order=order,
         commit_seconds=commit_seconds,
@@ -98,5 +104,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The rooms, and the functions above: what TAB shows."""
+    import pkgutil
+
     rooms = {module.name for module in pkgutil.iter_modules(__path__) if module.ispkg} - {"cli", "core"}
     return sorted(rooms.union(__all__))

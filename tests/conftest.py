@@ -23,6 +23,7 @@ from tests.side_by_side import pytest_xdist_make_scheduler  # noqa: F401  a hook
 
 settings.register_profile("simlab", deadline=None, max_examples=50)
 settings.load_profile("simlab")
+os.environ.pop("SIMLAB_ALLOW_CODE", None)  # whatever the developer allows elsewhere, the tests ask for themselves
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -43,6 +44,14 @@ def small_tables(**sweep: Any) -> dict[str, Any]:
 @pytest.fixture
 def tables() -> dict[str, Any]:
     return small_tables(**{"network.width": [10, 20], "seeds": 3})
+
+
+@pytest.fixture(scope="module")
+def allow_code() -> Iterator[None]:
+    """For the tests of a module that asks for it: "module:name" in examples may be imported."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SIMLAB_ALLOW_CODE", "1")
+        yield
 
 
 @pytest.fixture

@@ -53,6 +53,7 @@ def test_every_module_says_what_it_is(path: Path) -> None:
     assert "shared/" not in text, "nothing shipped may need a developer's files"
 
 
+@pytest.mark.usefixtures("allow_code")
 @pytest.mark.parametrize("room", [room for room in lookup.rooms() if room not in ("claims", "experiments")])
 def test_every_kind_has_examples_that_are_right(room: str) -> None:
     for kind, table in lookup.all_examples(room):

@@ -1,5 +1,8 @@
 """A φ of your own: ``activations.custom(np.tanh)``, ``activations.custom(f, kinks=(0.0,))``; in a spec "module:name".
 
+Text is imported only where the user allows it (``--allow-code``, `simlab.core.foreign_code`), also in Python: tables
+may come from a file. A function object needs no leave.
+
 φ, and φ' where given, are functions of one float: plain Python that numba can compile, a numba function, or a NumPy
 ufunc. The dual is found by quadrature (`_numeric`, which states what it takes for granted about φ); every place
 where φ or a derivative jumps must be listed in `kinks`. Error: 1e-10 of √(AB) at most for F; the same for Ḟ with a φ'
@@ -9,7 +12,6 @@ given, else 1e-8 (`_differences`; ten times slower). Where φ itself jumps Ḟ i
 from __future__ import annotations
 
 import functools
-import importlib
 import math
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, TypeVar
@@ -24,7 +26,8 @@ from simlab.activations._differences import WEIGHTS, stencil
 from simlab.activations._numeric import PAIR, numeric_dual, numeric_variance
 from simlab.activations._signature import DUAL, PHI, VARIANCE
 from simlab.activations._smooth import degree, homogeneity  # noqa: F401 (the rest of the contract)
-from simlab.core.errors import BadInput
+from simlab.core import foreign_code
+from simlab.core.errors import BadInput, shown
 from simlab.core.jit import FLAGS
 from simlab.core.params import Params as Base
 
@@ -37,7 +40,7 @@ def _listed(value: Any) -> Any:
 
 
 class Params(Base):
-    phi: Any = Field(description='φ: "module:name", or from Python a function of one float')
+    phi: Any = Field(description='φ: "module:name" (needs --allow-code), or from Python a function of one float')
     dphi: Any = Field(None, description="φ' in the same form; without it φ is differentiated by differences")
     kinks: Annotated[tuple[float, ...], BeforeValidator(_listed)] = Field(
         (), description="where φ or one of its derivatives jumps"
@@ -46,7 +49,9 @@ class Params(Base):
     @field_validator("phi", "dphi")
     @classmethod
     def _is_a_function(cls, value: Any) -> Any:
-        if value is not None:
+        if foreign_code.is_unread(value):
+            foreign_code.check_form(value)
+        elif value is not None:
             _resolve(value)
         return value
 
@@ -60,19 +65,12 @@ EXAMPLES = ({"phi": "numpy:tanh"}, {"phi": "numpy:abs", "dphi": "numpy:sign", "k
 
 
 def _resolve(function: Any) -> Callable[..., Any]:
-    """The function itself, or what "module:name" names; ValueError if there is none."""
+    """The function itself, or what "module:name" names; ValueError if there is none, or if it is not allowed."""
     if callable(function):
         return function  # type: ignore[no-any-return]
-    if not isinstance(function, str) or function.count(":") != 1:
+    if not isinstance(function, str):
         raise ValueError('must be "module:name" or a function of one float')
-    module, name = function.split(":")
-    try:
-        found = functools.reduce(getattr, name.split("."), importlib.import_module(module))
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"cannot be imported ({error})") from None
-    if not callable(found):
-        raise ValueError(f"is not a function but {type(found).__name__}")
-    return found
+    return foreign_code.load(function)
 
 
 def _jit(signature: Any) -> Callable[[F], F]:
@@ -87,7 +85,10 @@ def _jit(signature: Any) -> Callable[[F], F]:
 
 def _compile(field: str, function: Any) -> Any:
     """function(z) as a compiled φ(z, a)"""
-    resolved = _resolve(function)
+    try:
+        resolved = _resolve(function)
+    except ValueError as error:
+        raise BadInput(f"{field} = {shown(function)}: {error}") from None
     known = isinstance(resolved, np.ufunc) or hasattr(resolved, "py_func") or not hasattr(resolved, "__code__")
     inner = resolved if known else numba.njit(**FLAGS)(resolved)
 
@@ -174,4 +175,6 @@ def kinks(params: Params) -> tuple[float, ...]:
 
 
 def jumps(params: Params) -> bool:
+    if foreign_code.is_unread(params.phi):  # a run that is only read was checked when it was made
+        return False
     return _jumps(compiled(params)[0], params.kinks)

@@ -41,7 +41,7 @@ def _call() -> int:
 
     from simlab.cli import _usage
     from simlab.cli._app import app
-    from simlab.core.errors import SimlabError
+    from simlab.core.errors import SimlabError, one_line
 
     try:
         code = app.main(prog_name="simlab", auto_envvar_prefix="SIMLAB", standalone_mode=False)
@@ -51,7 +51,7 @@ def _call() -> int:
         if error.ctx and type(error).__name__ == "NoArgsIsHelpError":  # click >= 8.2; 8.1 prints the help itself
             click.echo(error.ctx.get_help())
             return 0
-        _say(_usage.in_one_line(error))
+        _say(one_line(_usage.in_one_line(error)))
         return error.exit_code
     except SimlabError as error:
         _say(str(error))
@@ -61,10 +61,12 @@ def _call() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except OSError as error:
-        _say(f"{error.filename or 'system'}: {error.strerror or error}")
+        _say(one_line(f"{error.filename or 'system'}: {error.strerror or error}"))
         return 1
 
 
 def _say(line: str) -> None:
     """One line on standard error, whatever is in it."""
-    print("simlab: " + line.replace("\n", "\\n"), file=sys.stderr)
+    from simlab.core.errors import printable
+
+    print("simlab: " + printable(line), file=sys.stderr)

@@ -42,11 +42,11 @@ class Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        from simlab.core.errors import nearest
+        from simlab.core.errors import nearest, shown
 
         name = args[0] if args else ""
         if name and not name.startswith("-") and name not in COMMANDS:
-            ctx.fail(f"no command {name!r}{nearest(name, COMMANDS)}")
+            ctx.fail(f"no command {shown(name)}{nearest(name, COMMANDS)}")
         found = super().resolve_command(ctx, args)
         ctx.meta[COMMAND] = found[:2]
         return found

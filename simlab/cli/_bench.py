@@ -24,7 +24,7 @@ def bench(name: str | None, arguments: tuple[str, ...], as_json: bool) -> None:
     """
     import subprocess
 
-    from simlab.core.errors import BadInput, SimlabError, nearest, one_of
+    from simlab.core.errors import BadInput, SimlabError, nearest, one_of, shown
     from simlab.core.sources import PACKAGE
 
     home = PACKAGE.parent / "tools" / "bench"
@@ -40,7 +40,7 @@ def bench(name: str | None, arguments: tuple[str, ...], as_json: bool) -> None:
                 click.echo(_text.wrap(line, 11, f"{stem:<10} "))
         return
     if name not in found:
-        raise BadInput(f"benchmark = {name!r}: unknown{nearest(name, found)} (allowed: {one_of(found)})")
+        raise BadInput(f"benchmark = {shown(name)}: unknown{nearest(name, found)} (allowed: {one_of(found)})")
     command = [sys.executable, str(found[name]), *arguments, *(["--json"] if as_json else [])]
     sys.exit(subprocess.run(command).returncode)
 

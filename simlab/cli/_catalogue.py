@@ -35,7 +35,7 @@ def list_(room: str | None, as_json: bool) -> None:
       simlab list runs
     """
     from simlab.core import lookup
-    from simlab.core.errors import BadInput, nearest, one_of
+    from simlab.core.errors import BadInput, nearest, one_of, shown
     from simlab.lab import bundled
 
     if room == "runs":
@@ -45,7 +45,7 @@ def list_(room: str | None, as_json: bool) -> None:
     rooms = _kinds()
     if room is not None and room not in rooms:
         known = [*rooms, "runs"]
-        raise BadInput(f"room = {room!r}: unknown{nearest(room, known)} (allowed: {one_of(known)})")
+        raise BadInput(f"room = {shown(room)}: unknown{nearest(room, known)} (allowed: {one_of(known)})")
     chosen = {name: kinds for name, kinds in rooms.items() if room in (None, name)}
     lines = {r: {kind: lookup.first_line(r, kind) for kind in kinds} for r, kinds in chosen.items()}
     if room is None:
@@ -63,6 +63,7 @@ def list_(room: str | None, as_json: bool) -> None:
 @click.argument("what")
 @click.option("--whole", is_flag=True, help="Of a run: the whole spec, every value of every axis, every failure.")
 @_options.as_json
+@_options.only_reads
 def show(what: str, whole: bool, as_json: bool) -> None:
     """Show WHAT: a kind (its fields in the words of TOML), a claim, the sweep language, a bundled spec, a run directory
     or results.h5.
@@ -76,7 +77,7 @@ def show(what: str, whole: bool, as_json: bool) -> None:
       simlab show out/quickstart
     """
     from simlab.core.constants import constants
-    from simlab.core.errors import BadInput, nearest
+    from simlab.core.errors import BadInput, nearest, shown
     from simlab.lab import bundled
 
     name = what.removeprefix("runs/")
@@ -103,8 +104,8 @@ def show(what: str, whole: bool, as_json: bool) -> None:
     else:
         known = [*bundled.names(), *(kind for kinds in _kinds().values() for kind in kinds)]
         if what in _kinds():
-            raise BadInput(f"{what!r} is a room: `simlab list {what}` lists its kinds")
-        raise BadInput(f"{what!r}: no such kind, claim, spec or results{nearest(what, known, 0.7)}")
+            raise BadInput(f"{shown(what)} is a room: `simlab list {what}` lists its kinds")
+        raise BadInput(f"{shown(what)}: no such kind, claim, spec or results{nearest(what, known, 0.7)}")
 
 
 def _is_kind(name: str) -> bool:
@@ -113,16 +114,16 @@ def _is_kind(name: str) -> bool:
 
 def find_kind(what: str, command: str, without: tuple[str, ...] = ()) -> tuple[str, str]:
     """(room, kind) of a name or of room/kind; where several rooms have it, an error with the commands to type."""
-    from simlab.core.errors import BadInput, nearest
+    from simlab.core.errors import BadInput, nearest, shown
 
     rooms = {room: kinds for room, kinds in _kinds().items() if room not in without}
     found = [(room, kind) for room, kinds in rooms.items() for kind in kinds if what in (kind, f"{room}/{kind}")]
     if len(found) > 1:
         ways = " or ".join(f"`simlab {command} {room}/{kind}`" for room, kind in found)
-        raise BadInput(f"{what!r}: there are several; type {ways}")
+        raise BadInput(f"{shown(what)}: there are several; type {ways}")
     if not found:
         known = [kind for kinds in rooms.values() for kind in kinds]
-        raise BadInput(f"{what!r}: no such kind{nearest(what, known, 0.7)}")
+        raise BadInput(f"{shown(what)}: no such kind{nearest(what, known, 0.7)}")
     return found[0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,16 @@ from simlab.cli import _hint, _kernel_options, _options
 )
 @click.option("--float32", is_flag=True, help="Store single precision (computed in double).")
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use.  [default: usable cores]")
-@_options.overwrite
+@click.option("--overwrite", is_flag=True, help="Replace what an earlier command left, when the new file is whole.")
+@click.option("--repair", is_flag=True, help="Compute damaged blocks again; set aside what is damaged beyond that.")
+@click.option(
+    "--commit-seconds",
+    type=click.FloatRange(min=0.0),
+    metavar="SECONDS",
+    default=5.0,
+    show_default=True,
+    help="Time between commits; a kill loses the blocks since the last.",
+)
 @_options.quiet
 @_options.as_json
 def gram(
@@ -38,6 +48,8 @@ def gram(
     float32: bool,
     threads: int | None,
     overwrite: bool,
+    repair: bool,
+    commit_seconds: float,
     quiet: bool,
     as_json: bool,
     settings: tuple[str, ...],
@@ -46,7 +58,9 @@ def gram(
     """Assemble the Gram matrix of kernel KIND (or several: nngp,ntk) on the rows of X, a .npy, .npz, HDF5 or IDX file.
 
     The matrix is written block by block, so that it may be larger than memory; stopped or killed, the same command goes
-    on where it was. X.npz::NAME and X.h5::NAME choose one array of several.
+    on where it was, and where the file is finished it checks it and is done. Every block has a checksum. What is
+    unfinished lies beside FILE as FILE.part; a FILE that is a link stands for what it leads to. X.npz::NAME and
+    X.h5::NAME choose one array of several.
 
     \b
     Example:
@@ -72,7 +86,10 @@ def gram(
     if output.exists() and source.exists() and output.samefile(source):
         raise BadInput(f"{output}: is the input itself; choose another name")
     X = read_array(inputs)
-    _hint.same_command()
+    if overwrite and output.exists():
+        _hint.goes_on_with(*sys.argv[1:])  # without it the file that is there would be in the way
+    else:
+        _hint.same_command()
     began = time.monotonic()
     with Display(quiet) as display:
 
@@ -87,6 +104,8 @@ def gram(
             memory=memory or free_memory() // 2,
             threads=threads,
             overwrite=overwrite,
+            repair=repair,
+            commit_seconds=commit_seconds,
             progress=progress,
             say=display.say,
         )

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from simlab.cli import _options
+from simlab.core.errors import shown
+
 if TYPE_CHECKING:
     from simlab.kernels import Kernel
 
@@ -35,7 +38,7 @@ class Integers(click.ParamType):  # type: ignore[type-arg]
         try:
             return tuple(int(part) for part in value.split(","))
         except ValueError:
-            self.fail(f"{value!r}: must be an integer, or several with commas between them", param, ctx)
+            self.fail(f"{shown(value)}: must be an integer, or several with commas between them", param, ctx)
 
 
 class Size(click.ParamType):  # type: ignore[type-arg]
@@ -53,7 +56,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]
         except (ValueError, KeyError, OverflowError):
             size = 0
         if size <= 0:
-            self.fail(f"{value!r}: must be a size such as 500MB or 4GB", param, ctx)
+            self.fail(f"{shown(value)}: must be a size such as 500MB or 4GB", param, ctx)
         return size
 
 
@@ -93,6 +96,7 @@ def kernel(function: F) -> F:
             click.option(
                 "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Any other field: activation.slope=0.1."
             ),
+            _options.allow_code,
         )
     ):
         function = decorate(function)

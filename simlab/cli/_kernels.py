@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from simlab.cli import _kernel_options, _options
+from simlab.core.errors import shown
 
 PRINTED = 40
 
@@ -24,7 +25,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]
         try:
             return tuple(float(part) for part in value.split(","))
         except ValueError:
-            self.fail(f"{value!r}: must be a number, or several with commas between them", param, ctx)
+            self.fail(f"{shown(value)}: must be a number, or several with commas between them", param, ctx)
 
 
 @click.command(short_help="Values of a kernel, and its expansion at u = ±1.")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
 from simlab.cli._encoding import can_print
 from simlab.core.formats import FIGURE_FORMATS
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 workers = click.option(
     "--workers",
@@ -58,6 +62,39 @@ data = click.option(
     expose_value=False,
     help="Directory of stored data, as SIMLAB_DATA.",
 )
+
+
+def _allow_code(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """Into the environment, which workers inherit."""
+    import os
+
+    from simlab.core import foreign_code
+
+    if value:
+        os.environ[foreign_code.ALLOW] = "1"
+    foreign_code.is_allowed()  # a word in the environment that means nothing is said at once
+
+
+allow_code = click.option(
+    "--allow-code",
+    is_flag=True,
+    callback=_allow_code,
+    expose_value=False,
+    help='Run code that "module:name" names, as SIMLAB_ALLOW_CODE=1.',
+)
+
+
+def only_reads(command: F) -> F:
+    """Marks a command that looks at a run without computing: code that its spec names is neither run nor refused."""
+
+    @functools.wraps(command)
+    def reading(*args: Any, **options: Any) -> Any:
+        from simlab.core import foreign_code
+
+        foreign_code.read_only()
+        return command(*args, **options)
+
+    return reading  # type: ignore[return-value]
 
 
 def print_json(value: Any) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from simlab.lab.pace import Snapshot
 
 LINE_SECONDS = 5.0
+SILENT_SECONDS = 1.0
 COMPILING_SECONDS = 20.0  # what a cold cache costs most runs, on two quiet cores
 
 
@@ -40,6 +41,19 @@ def quantity(value: float) -> str:
             return f"{value:.3g}{unit}"
         value /= 1000
     return f"{value:.3g}T"
+
+
+def checking(quiet: bool) -> Callable[[int], None]:
+    """Says how far the check of a large sweep is: a line after the first second, and every few seconds."""
+    due = time.monotonic() + SILENT_SECONDS
+
+    def say(done: int) -> None:
+        nonlocal due
+        if not quiet and time.monotonic() >= due:
+            due = time.monotonic() + LINE_SECONDS
+            print(f"simlab: checking the points of the sweep: {done} so far", file=sys.stderr, flush=True)
+
+    return say
 
 
 def notebook_display() -> Any:

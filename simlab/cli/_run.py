@@ -40,6 +40,7 @@ directory_argument = click.argument("directory", type=click.Path(path_type=Path)
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change a key of the spec, as in TOML.")
 @_options.workers
 @_options.data
+@_options.allow_code
 @_options.figure_format
 @click.option("--order", type=click.Choice(["listed", "shuffled"]), default="listed", help="In which to take points.")
 @_options.overwrite
@@ -67,10 +68,11 @@ def run(
       simlab run mine.toml -o out/mine --set network.scaling=mean_field
     """
     from simlab.cli import running
+    from simlab.cli._progress import checking
     from simlab.lab.run import default_directory, load_for
 
     output = output or default_directory(spec)
-    loaded = load_for(output, spec, settings)
+    loaded = load_for(output, spec, settings, progress=checking(options["quiet"]))
     running.figure_of(loaded)  # a bad [figure] is said before the run, not after it
     if dry_run:
         _print_plan(loaded, workers, as_json)
@@ -82,12 +84,17 @@ def run(
 @directory_argument
 @_options.workers
 @_options.data
+@_options.allow_code
 @_options.figure_format
+@click.option("--repair", is_flag=True, help="Move damaged segments to damaged/ and compute their points again.")
 @_options.commit_seconds
 @_options.quiet
 @_options.as_json
 def resume(directory: Path, as_json: bool, **options: Any) -> None:
     """Go on with the run in DIRECTORY; failed points are tried again.
+
+    A damaged file of the run is refused by name. With --repair it is set aside, never deleted, and what it held is
+    computed again: the results are those of an undamaged run.
 
     \b
     Example:
@@ -103,6 +110,7 @@ def resume(directory: Path, as_json: bool, **options: Any) -> None:
 @directory_argument
 @_options.as_json
 @click.option("--traceback", is_flag=True, help="Show the whole traceback of failed points.")
+@_options.only_reads
 def status(directory: Path, as_json: bool, traceback: bool) -> None:
     """How far the run in DIRECTORY is, also while it runs.
 
@@ -110,7 +118,7 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
     Example:
       simlab status out/quickstart
     """
-    from simlab.cli import _text, running
+    from simlab.cli import _hint, _text, running
     from simlab.lab.directory import RunDirectory
     from simlab.record.index import Status
 
@@ -118,7 +126,9 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
     spec = run.read_spec()
     index = run.index(spec)
     index.check_rows(spec.sweep.points)
-    counts = {s.name.lower(): int((index.status(spec.sweep.points) == s).sum()) for s in Status}
+    marks = index.status(spec.sweep.points)
+    counts = {s.name.lower(): int((marks == s).sum()) for s in Status}
+    results, early = running.results_of(run, spec, index)
     failures = [
         {"point": point, "at": spec.sweep.label(point), "error": error, "traceback": trace}
         for point, (_, error, trace) in sorted(index.failed.items())
@@ -134,7 +144,8 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
         "bytes": index.nbytes,
         "running": run.in_use(),
         "failures": failures,
-        "ended_early": running.ended_early(spec, run.results),
+        "results": results,
+        "ended_early": early,
     }
     if as_json:
         _options.print_json(found)
@@ -145,7 +156,10 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
         f"{counts['failed']} failed\n"
         f"  {found['records']} records in {found['segments']} segments ({found['bytes'] / 1e6:.1f} MB)"
     )
-    for line in running.in_words(found["ended_early"], spec):
+    if results == "damaged":
+        again = _hint.spelt("collate", directory)
+        click.echo(_text.wrap(f"results.h5 cannot be read; `{again}` writes it again from the segments", 4, "  "))
+    for line in running.in_words(early or [], spec):
         click.echo(_text.wrap(line, 4, "  "))
     for failure in failures:
         click.echo(_text.wrap(f"failed: {failure['at']}: {failure['error']}", 4, "  "))
@@ -156,6 +170,7 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
 @click.command(short_help="Write results.h5 from what is committed so far.")
 @directory_argument
 @_options.quiet
+@_options.only_reads
 def collate(directory: Path, quiet: bool) -> None:
     """Write results.h5 from what is committed so far, also while the run goes on.
 
@@ -167,7 +182,7 @@ def collate(directory: Path, quiet: bool) -> None:
     from simlab.lab.run import collate_only
 
     with Display(quiet) as display:
-        path = collate_only(directory, progress=display)
+        path = collate_only(directory, progress=display, say=display.say)
     click.echo(str(path))
 
 

@@ -27,12 +27,12 @@ def schema(kind: str | None) -> None:
 
         _options.print_json(spec_schema())
         return
-    from simlab.core.errors import BadInput
+    from simlab.core.errors import BadInput, shown
     from simlab.core.json_schema import kind_schema
 
     room, name = find_kind(kind, "schema", without=("claims",))
     if room == "experiments":
-        raise BadInput(f"{kind!r} is an experiment, a whole spec: `simlab schema` prints the schema of specs")
+        raise BadInput(f"{shown(kind)} is an experiment, a whole spec: `simlab schema` prints the schema of specs")
     _options.print_json(kind_schema(room, name))
 
 

@@ -123,10 +123,10 @@ def _from_directory(run: Any) -> dict[str, Any]:
 
 def _dataset(results: Results, name: str) -> dict[str, Any]:
     """Dimensions, shape, unit, description and the values in brief."""
-    from simlab.record.brief import brief, shape_of
+    from simlab.record.brief import brief
 
     about = {key: _plain(value) for key, value in results.describe(name).items()}
-    return {"dims": results.dims[name], "shape": list(shape_of(results, name)), **about, **brief(results, name)}
+    return {"dims": results.dims[name], "shape": list(results.shape(name)), **about, **brief(results, name)}
 
 
 def _plain(value: Any) -> Any:

@@ -11,13 +11,16 @@ from typing import Any
 
 from simlab import figures
 from simlab.cli import _hint
-from simlab.cli._progress import Display
-from simlab.core.errors import BadInput, one_of
+from simlab.cli._progress import Display, checking
+from simlab.core import foreign_code
+from simlab.core.errors import BadInput, SimlabError, one_of, printable, shown
 from simlab.core.formats import FIGURE_FORMATS, FigureFormat
 from simlab.core.params import Params
+from simlab.lab.directory import ResultsState, RunDirectory
 from simlab.lab.results import early_endings, merged_outputs
 from simlab.lab.run import COMMIT_SECONDS, Order, Outcome, Source, default_directory, load_for, run_spec
 from simlab.lab.spec import Spec
+from simlab.record.index import Index
 from simlab.record.reader import Results
 
 DATA = "SIMLAB_DATA"
@@ -29,6 +32,7 @@ def complete(
     *,
     workers: int | None = None,
     overwrite: bool = False,
+    repair: bool = False,
     order: Order = "listed",
     commit_seconds: float = COMMIT_SECONDS,
     quiet: bool = False,
@@ -37,7 +41,8 @@ def complete(
     """Run a validated spec, or go on with it, and draw its figure; remarks and progress go to standard error."""
     chosen = figure_of(spec)
     data = os.environ.get(DATA)
-    _hint.goes_on_with("resume", directory, *(["--data", data] if data and _reads_files(spec) else []))
+    allowed = ["--allow-code"] if foreign_code.was_run() else []
+    _hint.goes_on_with("resume", directory, *(["--data", data] if data and _reads_files(spec) else []), *allowed)
 
     def draw(results: Path) -> Path | None:
         if chosen is None:
@@ -50,6 +55,7 @@ def complete(
             directory,
             workers=workers,
             overwrite=overwrite,
+            repair=repair,
             order=order,
             commit_seconds=commit_seconds,
             progress=display,
@@ -58,7 +64,7 @@ def complete(
         )
     early = [] if quiet else in_words(ended_early(spec, outcome.results), spec)
     for line in [*early, *_failures(spec, outcome)]:
-        print(f"simlab: {line}", file=sys.stderr, flush=True)
+        print(f"simlab: {printable(line)}", file=sys.stderr, flush=True)
     return outcome
 
 
@@ -69,6 +75,7 @@ def run(
     settings: Iterable[str],
     workers: int | None,
     data: str | Path | None,
+    allow_code: bool,
     overwrite: bool,
     order: Order,
     commit_seconds: float,
@@ -77,10 +84,10 @@ def run(
 ) -> Outcome:
     """`simlab.run`: as the command, but bad input raises `BadInput` and ctrl-C `KeyboardInterrupt`."""
     if figure_format not in FIGURE_FORMATS:
-        raise BadInput(f"figure_format = {figure_format!r}: unknown (allowed: {one_of(FIGURE_FORMATS)})")
+        raise BadInput(f"figure_format = {shown(figure_format)}: unknown (allowed: {one_of(FIGURE_FORMATS)})")
     place = default_directory(source) if directory is None else Path(directory)
-    with _data_directory(data):
-        spec = load_for(place, source, settings)
+    with _data_directory(data), foreign_code.allowing(allow_code):
+        spec = load_for(place, source, settings, progress=checking(quiet))
         try:
             return complete(
                 spec,
@@ -104,7 +111,8 @@ def _data_directory(data: str | Path | None) -> Iterator[None]:
         yield
         return
     if not Path(data).is_dir():
-        raise BadInput(f"data = {str(data)!r}: {'is not a directory' if Path(data).exists() else 'no such directory'}")
+        why = "is not a directory" if Path(data).exists() else "no such directory"
+        raise BadInput(f"data = {shown(str(data))}: {why}")
     before = os.environ.get(DATA)
     os.environ[DATA] = str(Path(data).absolute())
     try:
@@ -123,6 +131,18 @@ def figure_of(spec: Spec) -> Params | None:
 def ended_early(spec: Spec, results: Path) -> list[dict[str, Any]]:
     """The finished points that did not run to their end, with the reason."""
     return [{"point": p, "at": spec.sweep.label(p), "why": why} for p, why in early_endings(spec, results).items()]
+
+
+def results_of(run: RunDirectory, spec: Spec, index: Index) -> tuple[ResultsState, list[dict[str, Any]] | None]:
+    """What results.h5 is worth, as far as is told without reading all of it, and the points that ended early in it.
+
+    None where it cannot be read.
+    """
+    state = run.results_state(spec, index, whole=False)
+    try:
+        return state, None if state == "damaged" else ended_early(spec, run.results)
+    except (SimlabError, KeyError):
+        return "damaged", None
 
 
 def in_words(early: list[dict[str, Any]], spec: Spec) -> list[str]:

@@ -4,8 +4,14 @@ One index and its data files per function and key (`simlab.core.code_key`), all 
 function has another key, so other files: two checkouts that share a cache do not disturb each other, and code of an
 earlier version is never found.
 
-The directory is the first of these that can be written: ``$SIMLAB_CACHE_DIR``, ``$XDG_CACHE_HOME/simlab`` or
-``~/.cache/simlab``, the system's directory for temporary files; if none can, nothing is cached.
+The directory is the first of these that can be written and is safe: ``$SIMLAB_CACHE_DIR``, ``$XDG_CACHE_HOME/simlab``
+or ``~/.cache/simlab``, ``simlab-UID`` in the system's directory for temporary files; else a temporary directory of this
+process and its workers, removed at the end. If none can be written, nothing is cached.
+
+Machine code is loaded from here, so no other user may have written it (`ownership`). The directory of the cache must be
+ours and writable by nobody else. So must ``simlab-UID`` be; the system's directory must be ours or root's, and sticky
+if others may write it. What a user names is the user's choice, links included, as long as the directory it comes to is
+ours or root's and not writable by everybody (unless sticky). Files that are not ours alone are not read.
 
 Code that is no longer used is removed (`code_cleaning`).
 
@@ -15,50 +21,86 @@ otherwise give both the same data file, and one of them later runs the other's m
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
+import io
 import os
+import pickle
+import shutil
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, BinaryIO
 
 from filelock import FileLock
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
 from simlab.core.code_cleaning import DAY, clean
 from simlab.core.code_key import NotKeyable, code_key
+from simlab.core.ownership import is_own_file, is_private, is_safe_base, make_private, read_own
 
 LAYOUT = "compiled-1"
+LOCK = "lock"
 
 
-def _candidates() -> Iterator[Path]:
+PRIVATE = "SIMLAB_PRIVATE_CACHE"
+"""Tells workers of the temporary directory that their parent has made."""
+
+
+def _chosen() -> Iterator[Path]:
+    """The directories that the user, or the system for the user, names."""
     if given := os.environ.get("SIMLAB_CACHE_DIR"):
         yield Path(given)
     if home := os.environ.get("XDG_CACHE_HOME"):
         yield Path(home) / "simlab"
     with contextlib.suppress(RuntimeError):  # a user without a home
         yield Path("~/.cache/simlab").expanduser()
-    yield Path(tempfile.gettempdir()) / f"simlab-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+
+
+def _in_chosen(base: Path) -> Path | None:
+    base.mkdir(mode=0o700, parents=True, exist_ok=True)
+    base = base.resolve()
+    return make_private(base, LAYOUT) if is_safe_base(base) else None
+
+
+def _in_temporary() -> Path | None:
+    base = Path(tempfile.gettempdir()).resolve()
+    if not is_safe_base(base):
+        return None
+    user = f"simlab-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    return make_private(base, user, LAYOUT) or _in_private(base)
+
+
+def _in_private(base: Path) -> Path | None:
+    """A directory of this process, or of the one that started it."""
+    given = Path(os.environ.get(PRIVATE, ""))
+    if not (given.parent == base and given.exists() and is_private(given)):
+        given = Path(tempfile.mkdtemp(prefix="simlab-", dir=base))
+        os.environ[PRIVATE] = str(given)
+        atexit.register(_remove, given, os.getpid())
+    return make_private(given, LAYOUT)
+
+
+def _remove(directory: Path, maker: int) -> None:
+    if os.getpid() == maker:  # not in a fork
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 @functools.cache
 def cache_dir() -> Path | None:
     """The directory of compiled code, or None where nothing can be written."""
-    for base in _candidates():
-        path = base / LAYOUT
-        try:
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Compiled code is loaded from here: another user's directory is not to be trusted.
-            if hasattr(os, "getuid") and path.stat().st_uid != os.getuid():
-                continue
-            with tempfile.TemporaryFile(dir=path):
-                return path
-        except OSError:
-            continue
+    places: list[Callable[[], Path | None]] = [functools.partial(_in_chosen, base) for base in _chosen()]
+    for find in (*places, _in_temporary):
+        with contextlib.suppress(OSError):
+            path = find()
+            if path is not None and is_own_file(path / LOCK):
+                with tempfile.TemporaryFile(dir=path):
+                    return path
     return None
 
 
@@ -67,7 +109,7 @@ def cache_lock() -> FileLock:
     """Held by whoever reads, writes or removes files of the cache."""
     directory = cache_dir()
     assert directory is not None
-    return FileLock(directory / "lock")
+    return FileLock(directory / LOCK)
 
 
 class _Serialised(CompileResultCacheImpl):  # type: ignore[misc]
@@ -76,6 +118,38 @@ class _Serialised(CompileResultCacheImpl):  # type: ignore[misc]
     def __init__(self, function: Any) -> None:
         self._lineno = function.__code__.co_firstlineno
         self._locator = SimpleNamespace(_py_file=function.__code__.co_filename, ensure_cache_path=lambda: None)
+
+
+class _OwnFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """Index and data files that only we can have written; others, and damaged ones, are as if they were not there."""
+
+    def _load_index(self) -> dict[Any, str]:
+        file = io.BytesIO(read_own(self._index_path) or b"")
+        with contextlib.suppress(Exception):  # of a damaged file
+            if pickle.load(file) == self._version:
+                stamp, overloads = pickle.load(file)
+                if stamp == self._source_stamp:
+                    return dict(overloads)
+        return {}
+
+    def _load_data(self, name: str) -> Any:
+        try:
+            return pickle.loads(read_own(self._data_path(name)) or b"")
+        except Exception as error:
+            raise FileNotFoundError(name) from error  # numba then compiles
+
+    @contextlib.contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[BinaryIO]:
+        temporary = f"{filepath}.tmp.{uuid.uuid4().hex[:16]}"
+        try:
+            # For us alone, whatever the umask: a file that our group may write would not be read again.
+            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                yield file
+            os.replace(temporary, filepath)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
 
 
 class CodeCache(FunctionCache):  # type: ignore[misc]
@@ -101,7 +175,7 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
         """Whether code of this function will be found again by another process."""
         return self._open() is not None
 
-    def _open(self) -> IndexDataCacheFile | None:
+    def _open(self) -> _OwnFiles | None:
         """The files of the function as it is now: a global that it uses may have been set since the last time."""
         if (directory := cache_dir()) is None:
             return None
@@ -111,7 +185,7 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
             return None
         name = f"{self._py_func.__module__}.{self._py_func.__qualname__}".replace("<", "").replace(">", "")
         python = f"py{sys.version_info.major}{sys.version_info.minor}"
-        return IndexDataCacheFile(str(directory), f"{name[-120:]}-{key}.{python}", key)
+        return _OwnFiles(str(directory), f"{name[-120:]}-{key}.{python}", key)
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
         if self._closure_in_key:

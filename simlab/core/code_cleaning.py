@@ -72,7 +72,7 @@ def _entries(directory: Path) -> Iterator[_Entry]:
         if match := FILE.fullmatch(file.name):
             found.setdefault(match["entry"], []).append(file)
     for files in found.values():
-        stats = [file.stat() for file in files]
+        stats = [file.lstat() for file in files]
         yield _Entry(max(s.st_mtime for s in stats), sum(s.st_size for s in stats), tuple(sorted(files)))
 
 

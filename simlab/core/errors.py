@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import reprlib
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -24,8 +25,29 @@ class SimlabError(Exception):
     exit_code = 1
 
     def __str__(self) -> str:
-        line = super().__str__().replace("\r", "\\r").replace("\n", "\\n")
-        return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE // 2]} … {line[-LONGEST_LINE // 3 :]}"
+        return one_line(super().__str__())
+
+
+def one_line(text: str) -> str:
+    """A line for the terminal of at most LONGEST_LINE letters."""
+    if len(text) > 4 * LONGEST_LINE:  # spelling out megabytes takes seconds
+        text = f"{text[:LONGEST_LINE]}{text[-LONGEST_LINE:]}"
+    line = printable(text)
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE // 2]} … {line[-LONGEST_LINE // 3 :]}"
+
+
+def printable(text: str) -> str:
+    """Text for a terminal: what would move the cursor, change colours or reorder letters is spelt out (``\\x1b``).
+
+    Bytes of a path that is not valid text stay: they go out as they came in.
+    """
+    if text.isprintable():
+        return text
+
+    def harmless(letter: str) -> bool:
+        return letter.isprintable() or unicodedata.category(letter) == "Zs" or "\udc80" <= letter <= "\udcff"
+
+    return "".join(c if harmless(c) else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 class BadInput(SimlabError):
@@ -82,5 +104,5 @@ def first_few(items: Sequence[str], most: int = 3) -> str:
 
 def nearest(name: str, names: Iterable[str], cutoff: float = 0.5) -> str:
     """`; did you mean "width"?`, or nothing when no name is near."""
-    close = difflib.get_close_matches(name, list(names), n=1, cutoff=cutoff)
+    close = difflib.get_close_matches(name, list(names), n=1, cutoff=cutoff) if len(name) <= LONGEST_VALUE else []
     return f'; did you mean "{close[0]}"?' if close else ""

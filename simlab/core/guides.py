@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from simlab.core.errors import BadInput, nearest, one_of
+from simlab.core.errors import BadInput, nearest, one_of, shown
 
 HOME = Path(__file__).parents[1] / "guide"
 _HEADING = re.compile(r"^(##+) (?:(\d+(?:\.\d+)*) )?(.+)$")
@@ -42,7 +42,7 @@ def read(name: str) -> str:
     """The text of a guide, or BadInput."""
     known = sorted(path.stem for path in HOME.glob("*.md"))
     if name not in known:
-        raise BadInput(f"guide = {name!r}: unknown{nearest(name, known)} (allowed: {one_of(known)})")
+        raise BadInput(f"guide = {shown(name)}: unknown{nearest(name, known)} (allowed: {one_of(known)})")
     return (HOME / f"{name}.md").read_text(encoding="utf-8")
 
 

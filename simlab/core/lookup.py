@@ -19,7 +19,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from simlab.core.errors import BadInput, nearest, one_of
+from simlab.core.errors import BadInput, nearest, one_of, shown
 from simlab.core.sources import PACKAGE
 
 MARKS = {"claims": "judge"}
@@ -70,7 +70,7 @@ def check(room: str, kind: str, key: str = "kind") -> None:
     """Raise BadInput if there is no such kind; `key` is what the error calls the entry that named it."""
     known = kinds(room)
     if kind not in known:
-        raise BadInput(f"{key} = {kind!r}: unknown kind{nearest(kind, known)} (allowed: {one_of(known)})")
+        raise BadInput(f"{key} = {shown(kind)}: unknown kind{nearest(kind, known)} (allowed: {one_of(known)})")
 
 
 def get(room: str, kind: str, key: str = "kind") -> ModuleType:

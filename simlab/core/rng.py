@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from simlab.core.errors import SimlabError, shown
+
 
 class Streams:
     """The streams of one point: ``streams["data"]`` is a `numpy.random.Generator`, the same object each time."""
@@ -51,6 +53,10 @@ def load_generator(text: str) -> np.random.Generator:
         return np.array(value["__array__"], dtype=value["dtype"]) if "__array__" in value else value
 
     state = json.loads(text, object_hook=rebuild)
-    bits = getattr(np.random, state["bit_generator"])()
+    kind = getattr(np.random, str(state["bit_generator"]), None)
+    # Text from a file: it may name nothing but a generator of bits.
+    if not (isinstance(kind, type) and issubclass(kind, np.random.BitGenerator)):
+        raise SimlabError(f"checkpoint: bit_generator = {shown(state['bit_generator'])}: no generator of NumPy")
+    bits = kind()
     bits.state = state
     return np.random.Generator(bits)

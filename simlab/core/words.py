@@ -44,7 +44,7 @@ def toml(value: Any) -> str:
         return "{ " + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + " }" if value else "{}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml, value))}]"
-    return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
+    return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def of_schema(schema: Schema) -> str:

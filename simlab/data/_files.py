@@ -1,24 +1,23 @@
 """Arrays from files: .npy, .npz, HDF5 and the IDX format of MNIST, gzipped or not.
 
-``X.npz::train`` and ``X.h5::/group/x`` name one array of several. An .npy file is mapped, not read. Images of an IDX
-file are flattened, one a row; its header is 0, 0, a type code, the number of dimensions, then the sizes, big-endian.
+``X.npz::train`` and ``X.h5::/group/x`` name one array of several. An .npy file is mapped, not read. Whatever a file
+holds, the answer is an array of real numbers or one line that says why not; nothing is unpickled, no other file is
+opened, and nothing is read that memory has no room for.
 """
 
 from __future__ import annotations
 
-import gzip
-import math
-import zipfile
-import zlib
+import os
+import stat
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core.errors import BadInput, nearest, one_of
+from simlab.core.errors import BadInput, shown
+from simlab.data import _hdf5, _idx, _npy
+from simlab.data._limits import refuse_unless_real
 
-IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 SEPARATOR = "::"
 
 
@@ -26,70 +25,48 @@ def read_array(source: str | Path) -> NDArray[Any]:
     """The array in a file, one input a row."""
     text, _, name = str(source).partition(SEPARATOR)
     path = Path(text)
-    if path.is_dir():
-        raise BadInput(f"{path}: is a directory; give a file (.npy, .npz, .h5 or IDX)")
-    if not path.exists():
-        raise BadInput(f"{path}: no such file")
-    with path.open("rb") as file:
-        head = file.read(8)
+    state_of(path)
     try:
-        if head.startswith(b"\x93NUMPY"):
-            return _whole(cast(NDArray[Any], np.load(path, mmap_mode="r", allow_pickle=False)), path, name)
-        if head.startswith(b"PK"):
-            # Opened here: of a damaged archive np.load leaves its own file open.
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-                return np.asarray(archive[_one(name, archive.files, path)])
-        if head.startswith(b"\x89HDF"):
-            return _from_hdf5(path, name)
-        if head.startswith(b"\x1f\x8b"):
-            with gzip.open(path) as unzipped:
-                return _whole(_from_idx(cast(BinaryIO, unzipped), path), path, name)
-        if head.startswith(b"\x00\x00"):
-            with path.open("rb") as plain:
-                return _whole(_from_idx(plain, path), path, name)
-    except (OSError, ValueError, EOFError, OverflowError, MemoryError, zlib.error, zipfile.BadZipFile) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        array = _read(path, name)
+    except BadInput:
+        raise
+    except Exception as error:  # of damaged files libraries raise nearly anything, MemoryError and KeyError included
+        reason = (str(error).splitlines() or [""])[0] or type(error).__name__
         raise BadInput(f"{path}: cannot be read: {reason}") from None
-    raise BadInput(f"{path}: not a file of a known format (.npy, .npz, HDF5 or IDX, gzipped or not)")
-
-
-def _one(name: str, names: list[str], path: Path) -> str:
-    if name and name not in names:
-        raise BadInput(f"{path}{SEPARATOR}{name}: no such array{nearest(name, names)} ({one_of(names)})")
-    if not name and len(names) != 1:
-        raise BadInput(f"{path} holds {len(names)} arrays: name one as {path}{SEPARATOR}NAME ({one_of(names)})")
-    return name or names[0]
-
-
-def _whole(array: NDArray[Any], path: Path, name: str) -> NDArray[Any]:
-    if name:
-        raise BadInput(f"{path}{SEPARATOR}{name}: the file holds one array, without a name")
+    refuse_unless_real(array.dtype, f"{path}{SEPARATOR + name if name else ''}")
     return array
 
 
-def _from_hdf5(path: Path, name: str) -> NDArray[Any]:
-    import h5py
-
+def state_of(path: Path) -> os.stat_result:
+    """Size and time of a regular file; refuses where there is none."""
     try:
-        with h5py.File(path, "r") as file:
-            names: list[str] = []
-            file.visititems(lambda key, item: names.append(key) if isinstance(item, h5py.Dataset) else None)
-            dataset = file[_one(name.strip("/"), names, path)]
-            if dataset.shape is None:
-                raise BadInput(f"{path}: {dataset.name} is empty")
-            return np.asarray(dataset)
-    except (RuntimeError, KeyError, TypeError) as error:  # what h5py makes of a damaged file
-        raise BadInput(f"{path}: cannot be read as HDF5: {str(error).splitlines()[0]}") from None
+        state = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadInput(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{shown(str(path))}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if stat.S_ISDIR(state.st_mode):
+        raise BadInput(f"{path}: is a directory; give a file (.npy, .npz, .h5 or IDX)")
+    if not stat.S_ISREG(state.st_mode):
+        raise BadInput(f"{path}: not a regular file; copy what it gives into one")
+    return state
 
 
-def _from_idx(file: BinaryIO, path: Path) -> NDArray[Any]:
-    magic = file.read(4)
-    if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in IDX_TYPES:
-        raise BadInput(f"{path}: not an IDX file: its first bytes are {magic!r}")
-    shape = tuple(np.frombuffer(file.read(4 * magic[3]), dtype=">u4").tolist())
-    dtype = np.dtype(IDX_TYPES[magic[2]])
-    content = file.read(math.prod(shape) * dtype.itemsize + 1)
-    if len(shape) != magic[3] or len(content) != math.prod(shape) * dtype.itemsize:
-        raise BadInput(f"{path}: an IDX file of shape {shape} that is cut short or too long")
-    array = np.frombuffer(content, dtype=dtype).reshape(shape)
-    return array.reshape(shape[0], math.prod(shape[1:])) if len(shape) > 2 else array
+def _read(path: Path, name: str) -> NDArray[Any]:
+    with path.open("rb") as file:
+        head = file.read(8)
+    if head.startswith(b"\x93NUMPY"):
+        return _npy.mapped(_unnamed(path, name))
+    if head.startswith(b"PK"):
+        return _npy.from_archive(path, name)
+    if head.startswith(b"\x89HDF"):
+        return _hdf5.read(path, name)
+    if head.startswith((b"\x1f\x8b", b"\x00\x00")):
+        return _idx.read(_unnamed(path, name), zipped=head.startswith(b"\x1f"))
+    raise BadInput(f"{path}: not a file of a known format (.npy, .npz, HDF5 or IDX, gzipped or not)")
+
+
+def _unnamed(path: Path, name: str) -> Path:
+    if name:
+        raise BadInput(f"{path}{SEPARATOR}{shown(name)}: the file holds one array, without a name")
+    return path

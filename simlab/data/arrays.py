@@ -16,7 +16,7 @@ from pydantic import Field
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.data._directory import located
-from simlab.data._files import SEPARATOR, read_array
+from simlab.data._files import SEPARATOR, read_array, state_of
 from simlab.data._rows import inputs, permuted, to_unit_norm
 
 FINITE = True
@@ -33,7 +33,7 @@ EXAMPLES = ({"path": "inputs.npy"}, {"path": "inputs.npz::x", "normalise": True}
 @functools.lru_cache(maxsize=2)  # a sweep asks again at every point; changed files have another time or size
 def _read(source: str, changed: int, size: int) -> NDArray[Any]:
     array = read_array(source)
-    if array.ndim != 2 or array.dtype.kind not in "biuf" or array.shape[1] == 0:
+    if array.ndim != 2 or array.shape[1] == 0:
         raise BadInput(f"{source}: shape {array.shape} of {array.dtype}: must be (rows, d) of real numbers")
     return array
 
@@ -42,9 +42,7 @@ def _rows(params: Params) -> NDArray[Any]:
     file, _, name = params.path.partition(SEPARATOR)
     place = located(file)
     source = f"{place}{SEPARATOR}{name}" if name else str(place)
-    if not place.is_file():
-        return read_array(source)  # which says what is wrong
-    state = place.stat()
+    state = state_of(place)
     return _read(source, state.st_mtime_ns, state.st_size)
 
 

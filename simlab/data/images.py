@@ -7,7 +7,9 @@ images in random order, none twice; `labelled` gives all four arrays in the orde
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +20,7 @@ from pydantic import Field
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.data._directory import located
-from simlab.data._files import read_array
+from simlab.data._files import read_array, state_of
 from simlab.data._rows import permuted, to_unit_norm
 
 Floats = NDArray[np.float64]
@@ -49,9 +51,10 @@ def _find(params: Params, name: str) -> Path:
     places = [below] if Path(params.subdirectory).is_absolute() else [below, located(".")]
     for place in places:
         for candidate in (place / name, place / f"{name}.gz"):
-            if candidate.is_file():
+            with contextlib.suppress(BadInput):
+                state_of(candidate)
                 return candidate
-    looked = " and ".join(str(place.resolve()) for place in places)
+    looked = " and ".join(os.path.abspath(place) for place in places)
     raise BadInput(f"{name} (or {name}.gz): not found in {looked}")
 
 

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.core import lookup
-from simlab.core.errors import BadInput, one_of
+from simlab.core.errors import BadInput, one_of, shown
 from simlab.core.params import AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.flows import sgd
 from simlab.flows._problem import ENDINGS as OF_FLOWS
 from simlab.flows._problem import GOING, Problem, ending_of
+from simlab.networks._bound import diverged_weights
 from simlab.observables import test_loss, train_loss, weight_movement
 from simlab.observables._schedule import Spacing, check_listed, instants, schedule
 from simlab.observables._view import View, need
@@ -63,7 +64,7 @@ class Followed(Base):
     def _instants_are_possible(self) -> Followed:
         check_listed(self.at, self.spacing, last(self.flow), "at")
         if clock(self.flow) == "step" and (broken := [at for at in self.at if not at.is_integer()]):
-            raise ValueError(f"at = {list(self.at)}: {broken[0]} is not a number of steps")
+            raise ValueError(f"at = {shown(list(self.at))}: {broken[0]} is not a number of steps")
         if self.first_time is not None and (clock(self.flow) == "step" or self.first_time >= last(self.flow)):
             raise ValueError(f"first_time = {self.first_time}: only for a flow in time, and before its end")
         if self.needs_linearised and getattr(self.flow, "step", None) == "auto":
@@ -202,7 +203,7 @@ def _record(
         rows["step"].append(view.step)
         rows["time"].append(view.time)
         first = state["recorded"] == 0
-        with np.errstate(over="ignore", invalid="ignore"):  # the row that shows a divergence
+        with np.errstate(over="ignore", invalid="ignore"), diverged_weights():  # the row that shows a divergence
             for observable in params.observables if first else course.repeated:
                 for name, value in _measured(observable, view).items():
                     if name in rows:

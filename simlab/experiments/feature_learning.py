@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from simlab.core.errors import shown
 from simlab.core.params import AsTuple, Room
 from simlab.core.rng import Streams
 from simlab.experiments import gradient_flow
@@ -34,7 +35,7 @@ class Params(gradient_flow.Params):
     @model_validator(mode="after")
     def _each_ridge_once(self) -> Params:
         if len(set(self.ridges)) < len(self.ridges):
-            raise ValueError(f"ridges = {list(self.ridges)}: each may be named once")
+            raise ValueError(f"ridges = {shown(list(self.ridges))}: each may be named once")
         return self
 
 

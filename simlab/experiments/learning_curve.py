@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core.errors import SimlabError
+from simlab.core.errors import SimlabError, shown
 from simlab.core.params import AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
@@ -64,7 +64,7 @@ class Params(Base):
     def _each_ridge_once(self) -> Params:
         check_scalar(self.target)
         if len(set(self.ridges)) < len(self.ridges):
-            raise ValueError(f"ridges = {list(self.ridges)}: each may be named once")
+            raise ValueError(f"ridges = {shown(list(self.ridges))}: each may be named once")
         if self.power_degree > self.theory_degree:
             raise ValueError(f"power_degree = {self.power_degree}: must not exceed theory_degree, {self.theory_degree}")
         return self

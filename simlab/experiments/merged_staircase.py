@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core.errors import BadInput
+from simlab.core.errors import BadInput, shown
 from simlab.core.params import kind_of, module_of
 from simlab.core.rng import Streams
 from simlab.experiments import _descent, gradient_flow
@@ -64,7 +64,7 @@ class Params(gradient_flow.Params):
             raise ValueError(f"network.kind = {kind_of(network)!r}: must be two_layer, which the limit is of")
         for key, wanted in (("scaling", "mean_field"), ("bias", False), ("trained", "both")):
             if (given := getattr(network, key)) != wanted:
-                raise ValueError(f"network.{key} = {given!r}: must be {wanted!r}, as in the limit")
+                raise ValueError(f"network.{key} = {shown(given)}: must be {wanted!r}, as in the limit")
         if kind_of(flow) in NOT_DESCENT:
             raise ValueError(f"flow.kind = {kind_of(flow)!r}: the dynamics beside are the limit of plain descent")
         if flow.alpha != 1.0:

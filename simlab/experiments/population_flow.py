@@ -24,7 +24,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from simlab.activations import relu
 from simlab.activations._tiles import tile
-from simlab.core.errors import one_of
+from simlab.core.errors import one_of, shown
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
@@ -78,7 +78,9 @@ class Params(Followed):
             raise ValueError(f"flow.kind = {kind_of(self.flow)!r}: there are no samples to take batches of")
         for key, value in (("step", "auto"), ("step_unit", "edge")):
             if getattr(self.flow, key, None) == value:
-                raise ValueError(f"flow.{key} = {value!r}: there is no tangent kernel here; give an absolute step size")
+                raise ValueError(
+                    f"flow.{key} = {shown(value)}: there is no tangent kernel here; give an absolute step size"
+                )
         return self
 
     @model_validator(mode="after")

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from simlab.core.errors import shown
 from simlab.core.params import AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
@@ -36,7 +37,7 @@ from simlab.experiments._descent import drawn
 from simlab.flows._problem import GOING, Problem
 from simlab.kernels._kernel import Kernel
 from simlab.machines import _dense
-from simlab.networks._bound import Bound
+from simlab.networks._bound import Bound, diverged_weights
 from simlab.record.schema import Output
 from simlab.record.segments import State
 
@@ -69,7 +70,7 @@ class Params(Base):
         if needed and not hasattr(module_of(self.network), needed):
             raise ValueError(f"network.kind = {kind_of(self.network)!r}: learner = {self.learner!r} needs its {needed}")
         if len(set(self.ridges)) < len(self.ridges):
-            raise ValueError(f"ridges = {list(self.ridges)}: each may be named once")
+            raise ValueError(f"ridges = {shown(list(self.ridges))}: each may be named once")
         return self
 
     @model_validator(mode="after")
@@ -183,7 +184,8 @@ def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]
     bound = Bound(params.network, work.X.shape[1])
 
     def trained(X: Floats) -> Floats:
-        f: Floats = alpha * bound.value(theta, X)
+        with diverged_weights():
+            f: Floats = alpha * bound.value(theta, X)
         return f if flow["ending"] == GOING else np.full_like(f, np.nan)
 
     fits = Fits(*(trained(X) for X in (work.X, work.X_validation, work.X_test)))

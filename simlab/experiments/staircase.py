@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core.errors import BadInput
+from simlab.core.errors import BadInput, shown
 from simlab.core.params import AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
@@ -69,9 +69,9 @@ class Params(Base):
         if self.learner == "krr" and self.bias:
             raise ValueError("bias belongs to rf and nt; a kernel has bias_std")
         if len(set(self.degrees)) < len(self.degrees):
-            raise ValueError(f"degrees = {list(self.degrees)}: each may be named once")
+            raise ValueError(f"degrees = {shown(list(self.degrees))}: each may be named once")
         if max(self.degrees) > self.max_degree:
-            raise ValueError(f"degrees = {list(self.degrees)}: must not exceed max_degree = {self.max_degree}")
+            raise ValueError(f"degrees = {shown(list(self.degrees))}: must not exceed max_degree = {self.max_degree}")
         return self
 
 

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from simlab.core.errors import BadInput
+from simlab.core.errors import BadInput, shown
 from simlab.core.formats import FIGURE_FORMATS
 from simlab.figures._words import number
 from simlab.record.atomic import committing
@@ -82,7 +82,7 @@ def file_format(path: Path) -> str:
     """The format that a file's suffix asks for; any but .png, .pdf and .svg is refused."""
     found = path.suffix.lower().removeprefix(".")
     if found not in FIGURE_FORMATS:
-        said = f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
+        said = f"the suffix {shown(path.suffix)}" if path.suffix else "no suffix"
         raise BadInput(f"{path}: a figure with {said} cannot be drawn; it must be .png, .pdf or .svg")
     return found
 

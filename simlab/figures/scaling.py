@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from simlab.core.errors import BadInput, nearest, one_of
+from simlab.core.errors import BadInput, nearest, one_of, shown
 from simlab.core.params import Params as Base
 from simlab.figures._powers import legend_below, power_line, reduced, reference_line
 from simlab.figures._seeds import SEEDS
@@ -46,7 +46,7 @@ def check(params: Params, outputs: Mapping[str, Output]) -> None:
     for name in params.y:
         if name not in known:
             raise BadInput(
-                f"figure: {name!r} is no number or trajectory of this run{nearest(name, known)} ({one_of(known)})"
+                f"figure: {shown(name)} is no number or trajectory of this run{nearest(name, known)} ({one_of(known)})"
             )
 
 
@@ -54,7 +54,7 @@ def draw(params: Params, results: Results) -> Figure:
     dims = results.dims["length"]
     across = results.dims[params.x][0] if params.x in results and len(results.dims[params.x]) == 1 else None
     if across not in dims:
-        raise BadInput(f"figure.x = {params.x!r}: no axis of this sweep (there are: {one_of(dims)})")
+        raise BadInput(f"figure.x = {shown(params.x)}: no axis of this sweep (there are: {one_of(dims)})")
     x = results[params.x].astype(np.float64)
     lines = [dim for dim in dims if dim not in (across, "seed")]
     points = list(itertools.product(*(results[dim].tolist() for dim in lines)))

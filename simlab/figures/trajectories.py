@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from simlab.core.errors import BadInput, nearest, one_of
+from simlab.core.errors import BadInput, nearest, one_of, shown
 from simlab.core.params import Params as Base
 from simlab.figures._powers import legend_below
 from simlab.figures._seeds import SEEDS, courses, each_seed
@@ -41,10 +41,12 @@ EXAMPLES = ({"y": ["train_loss"]}, {"y": ["train_loss", "step"], "beside": ["tes
 def check(params: Params, outputs: Mapping[str, Output]) -> None:
     known = [name for name, output in outputs.items() if output.dims == (RECORD,)]
     if params.beside and len(params.beside) != len(params.y):
-        raise BadInput(f'figure.beside = {params.beside}: must have {len(params.y)} names as y has, "" for none')
+        raise BadInput(f'figure.beside = {shown(params.beside)}: must have {len(params.y)} names as y has, "" for none')
     for name in [*params.y, *filter(None, params.beside), params.x]:
         if name not in known and name != RECORD:
-            raise BadInput(f"figure: {name!r} is not a trajectory of this run{nearest(name, known)} ({one_of(known)})")
+            raise BadInput(
+                f"figure: {shown(name)} is not a trajectory of this run{nearest(name, known)} ({one_of(known)})"
+            )
 
 
 def draw(params: Params, results: Results) -> Figure:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from simlab.core.errors import BadInput
 from simlab.core.params import module_of
 from simlab.flows._problem import Problem
-from simlab.networks._bound import Bound
+from simlab.networks._bound import Bound, diverged_weights
 
 Array = NDArray[Any]
 EXACT_ROWS = 1500  # an eigenvalue of a Gram matrix this large takes about 0.3 s
@@ -42,7 +42,10 @@ def edge(problem: Problem, theta: Array) -> float:
     n, c = problem.y.shape
     if c == 1 and n <= EXACT_ROWS:
         network = tangent(problem).params
-        K = module_of(network).tangent_gram(network, np.asarray(theta, np.float64), np.asarray(problem.X, np.float64))
+        with diverged_weights():
+            K = module_of(network).tangent_gram(
+                network, np.asarray(theta, np.float64), np.asarray(problem.X, np.float64)
+            )
         return float(np.linalg.eigvalsh(K / n)[-1])
     return power_iteration(problem, theta, start_vector(problem), ITERATIONS, TOLERANCE)
 
@@ -52,6 +55,7 @@ def start_vector(problem: Problem) -> Array:
     return np.random.default_rng(0).standard_normal(problem.y.shape).astype(problem.dtype)
 
 
+@diverged_weights()
 def power_iteration(problem: Problem, theta: Array, vector: Array, iterations: int, tolerance: float = 0.0) -> float:
     """λ_max of J Jᵀ/n from below; `vector` becomes the eigenvector. 0 where J is, NaN where it is not finite."""
     bound, X, n = tangent(problem), problem.X, len(problem.X)
@@ -69,6 +73,7 @@ def power_iteration(problem: Problem, theta: Array, vector: Array, iterations: i
     return found
 
 
+@diverged_weights()
 def largest_diagonal(problem: Problem, theta: Array) -> float:
     """max_i ‖J_i‖² over (at most the first DIAGONAL_ROWS of) the training samples, all outputs together."""
     largest = 0.0

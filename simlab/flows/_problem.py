@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from simlab.core import checks
 from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
 from simlab.networks._bound import Bound
@@ -61,22 +62,32 @@ class Problem:
     @classmethod
     def of(cls, bound: Bound, X: Array, y: Array, alpha: float, **more: Any) -> Problem:
         """The loss of a network on samples X (n, d), y (n,) or (n, c)."""
-        if X.ndim != 2 or X.shape[1] != bound.dim:
-            raise BadInput(f"X: shape {X.shape}; the network takes inputs in R^{bound.dim}")
-        if np.size(y) != len(X) * bound.loops.outputs:
-            raise BadInput(f"y: shape {np.shape(y)}; the network has {bound.loops.outputs} outputs for {len(X)} inputs")
+        checks.instance(bound, "bound", Bound, "a network made ready, a simlab.networks._bound.Bound")
+        X = checks.matrix(X, dim=bound.dim, dtype=bound.dtype)
+        y = checks.array(y, "y", ndim=(1, 2), dtype=bound.dtype)
+        if y.size != len(X) * bound.loops.outputs or len(y) != len(X):
+            raise BadInput(f"y has shape {y.shape}: the network has {bound.loops.outputs} outputs for {len(X)} inputs")
+        alpha = checks.number(alpha, "alpha", above=0)
         return cls(
             gradient=bound.loops.gradient[bound.dtype],
             activation=bound.activation,
             layout=(bound.sizes, bound.numbers),
-            X=np.asarray(X, bound.dtype),
-            y=np.asarray(y, bound.dtype),
+            X=X,
+            y=y,
             alpha=alpha,
             trained=bound.trained,
             scratch=bound.loops.scratch,
             bound=bound,
             **more,
         )
+
+    def weights(self, theta0: Array) -> Array:
+        """θ at the start, a copy in the flow's precision."""
+        size = None if self.bound is None else self.bound.loops.size
+        theta = checks.array(theta0, "theta0", ndim=1, dtype=self.dtype)
+        if size is not None and theta.size != size:
+            raise BadInput(f"theta0 has shape {theta.shape}: must be ({size},), as the network's weights")
+        return np.array(theta)
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -78,7 +78,7 @@ class Stepping(Scheduled):
 
 def begin(params: Stepping, problem: Problem, theta0: Array) -> State:
     """The state of a descent at its start."""
-    theta = np.array(theta0, dtype=problem.dtype)
+    theta = problem.weights(theta0)
     first = problem.loss(theta)
     limit = problem.limit(first)
     state: State = {

@@ -66,7 +66,7 @@ def start(params: Params, problem: Problem, theta0: Array, streams: Streams) -> 
         raise BadInput(f"experiment.dtype = '{problem.dtype}': flow.kind = 'ode' integrates in float64")
     if params.unit == "particle" and problem.width is None:
         raise BadInput("flow.unit = 'particle': the network has no width; use absolute")
-    theta = np.array(theta0, dtype=np.float64)
+    theta = problem.weights(theta0)
     first = problem.loss(theta)
     limit = problem.limit(first)
     state: State = {"theta": theta, "step": 0, "time": 0.0, "size": 0.0, "limit": limit}

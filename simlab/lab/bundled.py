@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from simlab.core.errors import BadInput, nearest, one_of
+from simlab.core.errors import BadInput, nearest, one_of, shown
 
 FIELDS = ("question", "expected", "source", "minutes")
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -53,7 +53,9 @@ def get(name: str) -> Bundled:
     if home is None:
         raise BadInput("simlab was installed without its specs")
     if name not in names():
-        raise BadInput(f"{name!r}: no bundled spec of that name{nearest(name, names())} (allowed: {one_of(names())})")
+        raise BadInput(
+            f"{shown(name)}: no bundled spec of that name{nearest(name, names())} (allowed: {one_of(names())})"
+        )
     path = home / f"{name}.toml"
     return Bundled(name, path, **head(path.read_text(encoding="utf-8")))
 

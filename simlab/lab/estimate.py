@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from simlab.core.params import Params
 from simlab.core.resources import free_memory
 from simlab.lab import needs
+from simlab.lab.covering import covering
 from simlab.lab.spec import Spec
 
 
@@ -32,7 +33,7 @@ class Estimate:
 
 def estimate(spec: Spec, workers: int) -> Estimate:
     """From the experiment's count of flops and a product measured here and now; good to a factor of a few."""
-    memory, free = max(needs.memory(spec).values(), default=0.0), free_memory()
+    memory, free = max(needs.memory(spec).found.values(), default=0.0), free_memory()
     if not hasattr(spec.experiment, "cost"):
         return Estimate(None, None, memory, free)
 
@@ -48,6 +49,6 @@ def estimate(spec: Spec, workers: int) -> Estimate:
             a @ a
             times.append(time.perf_counter() - began)
     rate = 2 * 256**3 / min(times) / 4  # loops beside the products: a quarter of their speed
-    sample = [cost(spec.params(point)) for point in spec.sweep.representatives(1000)]
+    sample = list(covering(spec, cost, needs.WEIGHED_POINTS).found.values())
     flops, nbytes = np.mean(sample, axis=0) * spec.sweep.points
     return Estimate(float(flops) / rate / workers, float(nbytes), memory, free)

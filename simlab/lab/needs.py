@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 from simlab.core.errors import BadInput
-from simlab.core.params import Params, module_of
+from simlab.core.params import Params, dump, module_of, rooms_of
 from simlab.core.resources import free_memory
+from simlab.lab.covering import Cover, alike, covering
 from simlab.lab.spec import Spec
 
-WEIGHED_POINTS = 1000  # combinations looked at, beside every value of every axis
+WEIGHED_POINTS = 1000  # combinations of what matters, and values of one axis, that are looked at
 
 
 def check(spec: Spec, finished: Collection[int] = (), say: Callable[[str], None] = lambda line: None) -> None:
@@ -20,13 +21,17 @@ def check(spec: Spec, finished: Collection[int] = (), say: Callable[[str], None]
     for data in stored(spec, finished):
         module_of(data).require(data)
     free, needed = free_memory(), memory(spec)
-    too_large = {p: nbytes for p, nbytes in needed.items() if nbytes > free and not _is_done(spec, p, finished)}
+    too_large = {
+        point: nbytes
+        for point, nbytes in needed.found.items()
+        if nbytes > free and not _is_done(spec, point, needed.dimensions, finished)
+    }
     if not too_large:
         return
     first = next(iter(too_large))
     at = f"{spec.sweep.label(first)}: " if spec.sweep.keys else ""
     says = f"{at}needs at least {size(too_large[first])} of memory, and {size(free)} are free"
-    if len(too_large) == len(needed):
+    if len(too_large) == len(needed.found):
         raise BadInput(says)
     say(f"{says}; points that fit are computed all the same")
 
@@ -34,19 +39,26 @@ def check(spec: Spec, finished: Collection[int] = (), say: Callable[[str], None]
 def stored(spec: Spec, finished: Collection[int] = ()) -> list[Params]:
     """The kinds that read files, of all unfinished points, each once."""
     found: list[Params] = []
-    for point in spec.sweep.representatives(WEIGHED_POINTS):
-        if not _is_done(spec, point, finished):
-            new = [one for one in _inside(spec.params(point)) if hasattr(module_of(one), "require")]
-            found += [one for one in new if one not in found]
+    cover = covering(spec, _stored, WEIGHED_POINTS)
+    for point, needed in cover.found.items():
+        new = [one for one in needed if one not in found]
+        if new and not _is_done(spec, point, cover.dimensions, finished):
+            found += new
     return found
 
 
-def memory(spec: Spec) -> dict[int, float]:
-    """Bytes of memory that points need at least, by point, seeds aside; {} where nothing is known."""
+def _stored(params: Params) -> list[Params]:
+    found = [one for one in _inside(params) if hasattr(module_of(one), "require")]
+    for one in found:
+        dump(one)  # looks at every field, so that each file that a point reads is found
+    return found
+
+
+def memory(spec: Spec) -> Cover[float]:
+    """Bytes of memory that points need at least, at points that stand for all; none where nothing is known."""
     if not hasattr(spec.experiment, "memory"):
-        return {}
-    points = dict.fromkeys(spec.sweep.representatives(WEIGHED_POINTS))
-    return {point: float(spec.experiment.memory(spec.params(point))) for point in points}
+        return Cover({}, frozenset())
+    return covering(spec, lambda params: float(spec.experiment.memory(params)), WEIGHED_POINTS)
 
 
 def size(nbytes: float) -> str:
@@ -58,15 +70,15 @@ def size(nbytes: float) -> str:
     return f"{nbytes:.3g} EB"
 
 
-def _is_done(spec: Spec, point: int, finished: Collection[int]) -> bool:
-    """Whether the point, of seed index 0, and its repetitions have finished."""
-    return all(one in finished for one in range(point, point + (spec.sweep.seeds or 1)))
+def _is_done(spec: Spec, point: int, dimensions: frozenset[int], finished: Collection[int]) -> bool:
+    """Whether the point, and all that agree with it along these dimensions, have finished."""
+    return bool(finished) and all(one in finished for one in alike(spec, point, dimensions))
 
 
 def _inside(params: Params) -> Iterator[Params]:
-    """The parameters and all that they are made of."""
+    """The parameters and all kinds that they are made of."""
     yield params
-    for name in type(params).model_fields:
+    for name in rooms_of(type(params)):
         value = getattr(params, name)
         for item in value if isinstance(value, tuple) else (value,):
             if isinstance(item, Params):

@@ -20,7 +20,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from simlab.core import stopping
 from simlab.core.errors import BadInput, SimlabError, WriteFailed
@@ -29,7 +29,6 @@ from simlab.lab.directory import RunDirectory
 from simlab.lab.pace import Compiling, Pace, Snapshot
 from simlab.lab.spec import Spec
 from simlab.record.index import Index
-from simlab.record.writer import MERGE_AT
 
 MOST_DEATHS = 3
 GRACE_SECONDS = 1.5
@@ -38,12 +37,19 @@ SNAPSHOT_SECONDS = 0.2
 COMPILED_SECONDS = 0.5  # between two functions a worker counts as compiling for so long
 # This very package, after the standard library and before whatever else is installed.
 BOOT = """
-import sys
+import os, sys
 places = [i for i, path in enumerate(sys.path) if path.endswith("site-packages")]
 sys.path.insert(min(places, default=len(sys.path)), sys.argv[1])
-from simlab.lab.worker import main
+try:
+    from simlab.lab.worker import main
+except Exception as error:
+    if "SIMLAB_TRACEBACK" in os.environ:
+        raise
+    sys.exit(f"simlab: {type(error).__name__}: {error}".splitlines()[0])
 main()
 """
+Chore = Literal["merge", "repair"]
+"""What one worker does before points are handed out: merge old segments, or mend damage and nothing else."""
 
 
 @dataclass(eq=False)
@@ -102,7 +108,8 @@ class Pool:
         order: Iterable[int],
         progress: Callable[[Snapshot], None],
         *,
-        merge: bool = True,
+        say: Callable[[str], None] = lambda line: None,
+        first: Chore | None = None,
     ) -> None:
         self.run, self.spec, self.index = run, spec, index
         self.commit_seconds, self.progress = commit_seconds, progress
@@ -110,8 +117,9 @@ class Pool:
         self.workers: list[_Worker] = []
         self.inbox: queue.SimpleQueue[tuple[_Worker, dict[str, Any] | None]] = queue.SimpleQueue()
         self.todo: deque[int] = deque(order)
-        self.merging = merge and len(index.segments) >= MERGE_AT
-        self.collated = False
+        self.say = say
+        self.chore = first
+        self.collated = first == "repair"
         self.deaths: dict[int, int] = {}
         self.barren = 0  # deaths since anything was committed
         self.fatal: list[tuple[int, int, str]] = []  # points at which too many died, to be recorded
@@ -126,7 +134,7 @@ class Pool:
     def work(self) -> dict[int, str]:
         """Compute every point of the order, then collate; returns the failed points with their errors."""
         try:
-            while self.workers or not self.collated:
+            while self.workers or self.chore or not self.collated:
                 self._hire()
                 self._tick()
                 self._show()
@@ -160,16 +168,19 @@ class Pool:
             self.workers = []
 
     def _hire(self) -> None:
-        """As many workers as there is work for: one while old segments are merged, or for what comes at the end."""
+        """As many workers as there is work for: one while segments are merged or mended, and for the end."""
         busy = sum(bool(worker.assigned) for worker in self.workers)
-        useful = 1 if self.merging or not (self.todo or busy) else min(self.wanted, len(self.todo) + busy)
-        needed = self.merging or self.todo or self.fatal or not (self.workers or self.collated)
+        useful = 1 if self.chore or not (self.todo or busy) else min(self.wanted, len(self.todo) + busy)
+        needed = self.chore or self.todo or self.fatal or not (self.workers or self.collated)
         while needed and len(self.workers) < useful:
             self._spawn()
 
     def _spawn(self) -> None:
+        from simlab.core.code_cache import cache_dir  # imports numba
+
         threads = str(self.spec.threads)
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+        cache_dir()  # a temporary one, where it must be that, is made before its workers look for it
         process = subprocess.Popen(
             # -P: no file of the current directory may stand in for a module.
             [sys.executable, "-P", "-c", BOOT, str(PACKAGE.parent)],
@@ -182,8 +193,8 @@ class Pool:
         worker = _Worker(process, time.monotonic())
         self.workers.append(worker)
         worker.send(directory=str(self.run.path.resolve()), commit_seconds=self.commit_seconds)
-        if self.merging:
-            worker.send(merge=True)
+        if self.chore:
+            worker.send(chore=self.chore)
         self._assign(worker)
         threading.Thread(target=self._listen, args=(worker,), daemon=True).start()
 
@@ -199,7 +210,7 @@ class Pool:
 
         Who finds nothing to do is let go; the last one collates, once all others are gone and so all is committed.
         """
-        if self.merging or worker.ending:
+        if self.chore or worker.ending:
             return
         if self.fatal:
             worker.assigned.extend(point for point, _, _ in self.fatal)
@@ -247,7 +258,7 @@ class Pool:
         if "refused" in message:
             raise BadInput(message["refused"])
         if "broken" in message:
-            raise SimlabError(message["broken"])
+            raise SimlabError(f"{message['broken']} (SIMLAB_TRACEBACK=1 prints where)")
         for point in message.get("done", ()):
             worker.assigned.remove(point)
             worker.computed.add(point)
@@ -269,8 +280,10 @@ class Pool:
             if worker.at is None or worker.at[0] != point:
                 worker.first_at = (now, done)
             worker.at = (point, done, total)
-        if "merged" in message:
-            self.merging = False
+        for line in message.get("say", ()):
+            self.say(line)
+        if "ended_chore" in message:
+            self.chore = None
             self.index = self.run.index(self.spec)
         if "collated" in message:
             self.collated = True

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
 
 from simlab.core.errors import BadInput
-from simlab.lab.directory import RunDirectory
-from simlab.lab.spec import VALIDATED_POINTS, Spec
+from simlab.lab.covering import POINTS, covering
+from simlab.lab.directory import RunDirectory, refuse_link
+from simlab.lab.spec import Spec
 from simlab.record.collate import collate
 from simlab.record.index import READ_AGAIN, Index
 from simlab.record.provenance import provenance
@@ -23,12 +24,26 @@ from simlab.record.schema import Output
 def merged_outputs(spec: Spec) -> dict[str, Output]:
     """Every name that any point records."""
     outputs: dict[str, Output] = {}
-    for point in spec.sweep.representatives(VALIDATED_POINTS):
-        for name, output in spec.experiment.outputs(spec.params(point)).items():
+    for found in covering(spec, spec.experiment.outputs, POINTS).found.values():
+        for name, output in found.items():
             known = outputs.setdefault(name, output)
             if (known.dims, known.dtype) != (output.dims, output.dtype):
                 raise BadInput(f"{name}: recorded with dimensions {known.dims} at one point, {output.dims} at another")
     return outputs
+
+
+def once_names(spec: Spec) -> Callable[[int], set[str]]:
+    """Point → the names that it records once; seeds aside it is asked for only once."""
+    known: dict[tuple[int, ...], set[str]] = {}
+
+    def names(point: int) -> set[str]:
+        at = spec.sweep.position(point)[: len(spec.sweep.groups)]
+        if at not in known:
+            outputs = spec.experiment.outputs(spec.params(point))
+            known[at] = {name for name, output in outputs.items() if not output.is_trajectory}
+        return known[at]
+
+    return names
 
 
 def early_endings(spec: Spec, path: Path) -> dict[int, str]:
@@ -65,6 +80,7 @@ def _locked(run: RunDirectory) -> Iterator[None]:
     """One writer of results.h5 at a time; a second one waits."""
     lock = FileLock(run.collate_lock)
     with run.usable():
+        refuse_link(run.collate_lock)
         lock.acquire()
     try:
         yield

@@ -9,23 +9,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from simlab.core.errors import BadInput, first_few, one_of
+from simlab.core.errors import BadInput, SimlabError, WriteFailed, first_few, one_of, shown
 from simlab.core.resources import cores
 from simlab.lab import bundled, needs
 from simlab.lab import spec as specs
 from simlab.lab.directory import RunDirectory
 from simlab.lab.pace import Snapshot
-from simlab.lab.pool import Pool
+from simlab.lab.pool import Chore, Pool
 from simlab.lab.spec import Spec
 from simlab.lab.tables import given_tables, plain
 from simlab.record.index import Index
 from simlab.record.provenance import changes, provenance
 from simlab.record.reader import open_results
+from simlab.record.repair import clear_replaced
+from simlab.record.writer import MERGE_AT
 
 if TYPE_CHECKING:
     import xarray
 
 COMMIT_SECONDS = 30.0
+WRITTEN_AGAIN = "damaged or changed since it was written; written again from the segments"
 Order = Literal["listed", "shuffled"]
 Source = str | Path | Mapping[str, Any]
 """A spec as a user gives it: the path of a TOML file, the name of a bundled spec, or tables as TOML gives them."""
@@ -65,17 +68,27 @@ def default_directory(source: Source) -> Path:
     return Path("out") / (kind if isinstance(kind, str) and kind.isidentifier() else "run")
 
 
-def load_for(directory: str | Path, source: Source, settings: Iterable[str] = ()) -> Spec:
-    """The spec for a directory: one that leaves the seed open goes on with the directory's."""
+def load_for(
+    directory: str | Path,
+    source: Source,
+    settings: Iterable[str] = (),
+    *,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Spec:
+    """The spec for a directory: one that leaves the seed open goes on with the directory's.
+
+    progress: called now and then with the number of points checked.
+    """
     run = RunDirectory(directory)
     try:
         seed = run.read_spec().seed
     except BadInput:  # none there, or said properly when the directory is checked
         seed = None
     if not isinstance(source, Mapping):
-        return specs.load(bundled.find(source), settings, seed=seed)
+        return specs.load(bundled.find(source), settings, seed=seed, progress=progress)
     tables, changes_made = plain(source), specs.listed(settings)
-    return specs.resolve(specs.override(tables, changes_made), seed=seed, as_given=given_tables(tables, changes_made))
+    given = given_tables(tables, changes_made)
+    return specs.resolve(specs.override(tables, changes_made), seed=seed, as_given=given, progress=progress)
 
 
 def default_workers(spec: Spec) -> int:
@@ -89,6 +102,7 @@ def run_spec(
     settings: Iterable[str] = (),
     workers: int | None = None,
     overwrite: bool = False,
+    repair: bool = False,
     order: Order = "listed",
     commit_seconds: float = COMMIT_SECONDS,
     progress: Callable[[Snapshot], None] = lambda snapshot: None,
@@ -100,20 +114,23 @@ def run_spec(
     `workers` defaults to the cores divided by the spec's threads. Whatever the workers, the order or the kills, the
     same spec gives the same datasets. `say` gets remarks, `progress` a snapshot a few times a second. `then` gets the
     path of results.h5 while the directory is still held, if a point has finished; it returns the figure it drew.
+    `repair` moves damaged segments to ``damaged/`` and computes their points again; without it they are refused.
     """
     _check_options(workers, order, commit_seconds)
     if not isinstance(spec, Spec):
         spec = load_for(directory, spec, settings)
     run = RunDirectory(directory)
     with run.usable():
-        run.check(spec, overwrite)
-        needs.check(spec, run.index(spec).finished if run.exists and not overwrite else (), say)
+        run.check(spec, overwrite, repair)
+        needs.check(spec, run.index(spec).finished if run.exists and not (overwrite or repair) else (), say)
         run.path.mkdir(parents=True, exist_ok=True)
     with run.lock():
         with run.usable():
-            run.check(spec, overwrite)
+            run.check(spec, overwrite, repair)
             run.begin(spec, overwrite)
             run.tidy()
+        if repair:
+            Pool(run, spec, Index((), ()), 1, commit_seconds, (), progress, say=say, first="repair").work()
         index = _take_over(run, spec, say)
         points = [p for p in range(spec.sweep.points) if p not in index.finished]
         say(f"{run.path}: {len(points)} of {spec.sweep.points} points of {spec.header.kind} to do, seed {spec.seed}")
@@ -121,10 +138,19 @@ def run_spec(
             random.Random(spec.seed).shuffle(points)
         points.sort(key=lambda point: point not in index.checkpoints)
         failed: dict[int, str] = {}
-        if points or not run.is_collated(spec):  # a worker takes a second or two to start
-            pool = Pool(run, spec, index, workers or default_workers(spec), commit_seconds, points, progress)
+        state = run.results_state(spec, index)
+        if state == "damaged":
+            say(f"{run.results}: {WRITTEN_AGAIN}")
+        if points or state != "sound":  # a worker takes a second or two to start
+            first: Chore | None = "merge" if len(index.segments) >= MERGE_AT else None
+            size = workers or default_workers(spec)
+            pool = Pool(run, spec, index, size, commit_seconds, points, progress, say=say, first=first)
             try:
                 failed = pool.work()
+            except SimlabError:
+                if run.exists:
+                    raise
+                raise WriteFailed(f"{run.path}: was deleted while the run was going on") from None
             finally:
                 run.tidy()
         figure = then(run.results) if len(failed) < spec.sweep.points else None
@@ -133,19 +159,19 @@ def run_spec(
 
 def _check_options(workers: int | None, order: str, commit_seconds: float) -> None:
     if workers is not None and (type(workers) is not int or workers < 1):
-        raise BadInput(f"workers = {workers!r}: must be a whole number of at least 1")
+        raise BadInput(f"workers = {shown(workers)}: must be a whole number of at least 1")
     if order not in get_args(Order):
-        raise BadInput(f"order = {order!r}: unknown (allowed: {one_of(get_args(Order))})")
+        raise BadInput(f"order = {shown(order)}: unknown (allowed: {one_of(get_args(Order))})")
     if not isinstance(commit_seconds, int | float) or not 0 <= commit_seconds < float("inf"):
-        raise BadInput(f"commit_seconds = {commit_seconds!r}: must be a number of at least 0")
+        raise BadInput(f"commit_seconds = {shown(commit_seconds)}: must be a number of at least 0")
 
 
 def _take_over(run: RunDirectory, spec: Spec, say: Callable[[str], None]) -> Index:
     """The index of what earlier processes committed, complete, the remains of their merges removed."""
     index = run.index(spec)
+    index.check_whole()
     index.check_rows(spec.sweep.points)
-    for path in index.replaced:
-        path.unlink(missing_ok=True)
+    clear_replaced(index, run.damaged)
     differ = [change for before in index.provenance() for change in changes(json.loads(before), provenance())]
     if differ:
         say(
@@ -155,12 +181,19 @@ def _take_over(run: RunDirectory, spec: Spec, say: Callable[[str], None]) -> Ind
     return run.index(spec)
 
 
-def collate_only(directory: str | Path, progress: Callable[[Snapshot], None] = lambda snapshot: None) -> Path:
+def collate_only(
+    directory: str | Path,
+    progress: Callable[[Snapshot], None] = lambda snapshot: None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Path:
     """Write results.h5 from what is committed so far, also beside a running sweep."""
     run = RunDirectory(directory)
     spec = run.read_spec()
+    index = run.index(spec)
+    if run.results_state(spec, index) == "damaged":
+        say(f"{run.results}: {WRITTEN_AGAIN}")
     try:
-        Pool(run, spec, run.index(spec), 1, COMMIT_SECONDS, (), progress, merge=False).work()
+        Pool(run, spec, index, 1, COMMIT_SECONDS, (), progress, say=say).work()
     finally:
         run.tidy_results()
     return run.results

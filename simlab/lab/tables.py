@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,11 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tomli_w
 
-from simlab.core.errors import BadInput
+from simlab.core.errors import BadInput, shown
+from simlab.lab import toml_text
+from simlab.lab.toml_text import Tables
 
-Tables = dict[str, Any]
+parse_toml = toml_text.loads
+MOST_BYTES = 64 << 20
+"""Of a file that a user gives."""
+DEEPEST = 30
+"""Tables and lists inside each other."""
 SETTINGS_MARK = "\n# Given beside this file:\n"
 SETTING = "# --set "
 
@@ -45,23 +52,44 @@ class Given:
         return cls(text, tuple(json.loads(line.removeprefix(SETTING)) for line in settings.splitlines()))
 
 
-def read_tables(path: str | Path) -> Tables:
+def read_tables(path: str | Path, most_bytes: int = MOST_BYTES) -> Tables:
     """A TOML file as tables; a missing file or a syntax error is one line that says where."""
-    return read_file(path)[0]
+    return read_file(path, most_bytes)[0]
 
 
-def read_file(path: str | Path) -> tuple[Tables, str]:
+def read_file(path: str | Path, most_bytes: int = MOST_BYTES) -> tuple[Tables, str]:
     """The tables of a TOML file, and its text."""
     path = Path(path)
     try:
-        text = _decoded(path, path.read_bytes())
-        return parse_toml(text), text
+        text = _decoded(path, _content(path, most_bytes))
+        return toml_text.loads(text), text
     except FileNotFoundError:
         raise BadInput(f"{path}: no such file") from None
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path}: TOML syntax error: {_shortened(str(error), 200)}") from None
+    except ValueError:  # a zero byte in the name
+        raise BadInput(f"{path}: no such file") from None
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}" if str(error).startswith("TOML") else str(error)) from None
+
+
+def _content(path: Path, most_bytes: int) -> bytes:
+    """The bytes of a regular file. A pipe or a device may never end: it is not even waited for."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    try:
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            raise BadInput(f"{path}: is a directory; give a TOML file")
+        if not stat.S_ISREG(found.st_mode):
+            raise BadInput(f"{path}: is not a regular file; save the spec as a file first")
+        if found.st_size > most_bytes:
+            raise BadInput(f"{path}: {found.st_size} bytes; a spec has at most {most_bytes}")
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(most_bytes)
+    finally:
+        os.close(descriptor)
 
 
 def _decoded(path: Path, content: bytes) -> str:
@@ -83,33 +111,68 @@ def _shortened(text: str, most: int) -> str:
 def plain(tables: Mapping[str, Any]) -> Tables:
     """Tables of Python as TOML would give them: tuples and arrays as lists, NumPy's numbers as Python's."""
 
-    def walk(value: Any, key: str) -> Any:
+    def walk(value: Any, key: str, depth: int) -> Any:
+        if isinstance(value, str | int | float) and not isinstance(value, np.generic):
+            return value
+        if depth > DEEPEST:
+            raise BadInput(TOO_DEEP)
         if isinstance(value, Mapping):
             for name in value:
                 if not isinstance(name, str):
-                    raise BadInput(f"{key or 'spec'}: the key {name!r} must be a string")
-            return {name: walk(item, f"{key}.{name}" if key else name) for name, item in value.items()}
+                    raise BadInput(f"{key or 'spec'}: the key {shown(name)} must be a string")
+            return {name: walk(item, f"{key}.{name}" if key else name, depth + 1) for name, item in value.items()}
+        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+            raise BadInput(f"{key} = {shown(value)}: has masked entries; give numbers")
         if isinstance(value, np.ndarray | np.generic):
-            return walk(value.tolist(), key)
+            return walk(value.tolist(), key, depth + 1)
         if isinstance(value, list | tuple):
-            return [walk(item, key) for item in value]
+            return [walk(item, key, depth + 1) for item in value]
         if isinstance(value, Path):
             return str(value)
-        if not isinstance(value, str | int | float):
-            raise BadInput(f"{key} = {_shortened(repr(value), 100)}: must be a string, a number, a list or a table")
-        return value
+        raise BadInput(f"{key} = {shown(value)}: must be a string, a number, a list or a table")
 
-    found: Tables = walk(tables, "")
+    found: Tables = walk(tables, "", 0)
     return found
 
 
-def parse_toml(text: str) -> Tables:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        raise
-    except (ValueError, RecursionError) as error:  # a number of 5000 digits, lists 1000 deep
-        raise BadInput(f"TOML too large to read: {error}") from None
+TOO_DEEP = f"spec: tables and lists are more than {DEEPEST} deep"
+
+
+def copied(tables: Mapping[str, Any]) -> Tables:
+    """A copy that shares no table and no list; refuses what is too deep, or holds itself."""
+
+    def walk(value: Any, depth: int) -> Any:
+        if depth > DEEPEST:
+            raise BadInput(TOO_DEEP)
+        if isinstance(value, dict):
+            return {key: walk(item, depth + 1) for key, item in value.items()}
+        if isinstance(value, list):
+            return [walk(item, depth + 1) if isinstance(item, list | dict) else item for item in value]
+        return value
+
+    found: Tables = walk(dict(tables), 0)
+    return found
+
+
+def assign(tables: Tables, parts: list[str], value: Any, what: str) -> None:
+    """Put a value at a dotted key; `what` names it in errors."""
+    here = tables
+    for part in parts[:-1]:
+        inner = here.setdefault(part, {})
+        if isinstance(inner, str):  # a bare name is a table with nothing but kind
+            inner = here[part] = {"kind": inner}
+        if not isinstance(inner, dict):
+            raise BadInput(f"{what}: {part} = {shown(inner)} is not a table")
+        here = inner
+    here[parts[-1]] = value
+
+
+def with_values(tables: Mapping[str, Any], values: Mapping[str, Any]) -> Tables:
+    """A copy of the tables with the values of a point of the sweep, by dotted key, put in."""
+    point = copied(tables)
+    for key, value in sorted(values.items(), key=lambda item: item[0].count(".")):  # whole tables first
+        assign(point, key.split("."), copied({"": value})[""], f"sweep.{key}")
+    return point
 
 
 def given_tables(tables: Mapping[str, Any], settings: tuple[str, ...] = ()) -> Given:
@@ -124,6 +187,6 @@ def _toml(tables: Mapping[str, Any]) -> str:
         return {k: there(v) for k, v in value.items() if v is not None} if isinstance(value, Mapping) else value
 
     try:
-        return tomli_w.dumps(there(tables))
-    except TypeError as error:
+        return toml_text.dumps(there(tables))
+    except (TypeError, ValueError) as error:  # ValueError: an integer of 5000 digits
         raise BadInput(f"spec: {error}; give numbers, strings, booleans, lists and tables") from None

@@ -7,10 +7,14 @@ once. It ignores SIGINT and SIGTERM: the parent decides.
 All HDF5 is written here, where no signal handler can raise inside HDF5's calls, never in the parent.
 
 Commands: ``{"points": [[point, goes on, attempt], …]}``, ``{"fail": [[point, attempt, error], …]}`` (record
-it), ``{"merge": true}`` (what earlier processes left), ``{"collate": true}``, ``{"end": true}``, ``{"stop": true}``.
+it), ``{"chore": "merge"}`` (what earlier processes left) or ``"repair"`` (what is damaged), ``{"collate": true}``,
+``{"end": true}``, ``{"stop": true}``.
 Reports: ``ready``, ``done`` (points computed), ``at`` (point, done, total), ``committed`` (points now durable),
-``compiling`` (functions compiled so far, whether it goes on), ``failed`` (point → error), ``merged``, ``collated``,
-``refused`` (bad input), ``cannot_write`` and ``broken``.
+``compiling`` (functions compiled so far, whether it goes on), ``failed`` (point → error), ``say`` (lines for the user),
+``ended_chore``, ``collated``, ``refused`` (bad input), ``cannot_write`` and ``broken``.
+
+Nothing but what an experiment prints reaches the terminal: where the parent is gone the worker ends without a word, and
+its errors are reports of one line. SIMLAB_TRACEBACK=1 prints the traceback of an error that no point is to blame for.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -50,7 +54,7 @@ class Worker:
 
         self.run = RunDirectory(directory)
         self.spec = self.run.read_spec()
-        self.writer = Writer(self.run.segments, self.spec.hash, provenance())
+        self.writer = Writer(self.run.segments, self.spec.hash, provenance(), lambda line: self.report(say=[line]))
         self.commit_seconds = commit_seconds
         self.channel = channel
         self.stop = threading.Event()
@@ -62,13 +66,16 @@ class Worker:
     def listen(self, commands: TextIO) -> None:
         """The control thread: also while a compiled loop runs."""
         for line in commands:
-            command = json.loads(line)
+            try:
+                command = json.loads(line)
+            except ValueError:  # cut short: the parent was killed while it wrote
+                break
             for task in command.get("points", ()):
                 self.todo.put(partial(self._compute, *task))
             for point, attempt, error in command.get("fail", ()):
                 self.todo.put(partial(self._fail, point, attempt, error, error))
-            if "merge" in command:
-                self.todo.put(self._merge)
+            if "chore" in command:
+                self.todo.put(self._merge if command["chore"] == "merge" else self._repair)
             if "collate" in command:
                 self.todo.put(self._collate)
             if "end" in command or "stop" in command:
@@ -80,8 +87,7 @@ class Worker:
     def report(self, **message: Any) -> None:
         if self.done:
             message["done"], self.done = self.done, []
-        self.channel.write(json.dumps(message) + "\n")
-        self.channel.flush()
+        send(self.channel, message)
         self.last_report = time.monotonic()
 
     def compiling(self, functions: int, busy: bool) -> None:
@@ -89,22 +95,17 @@ class Worker:
             self.report(compiling=[functions, busy])
 
     def work(self) -> None:
-        from simlab.core.errors import BadInput, WriteFailed
+        from simlab.record.checksum import Damaged
 
-        try:
+        with contextlib.suppress(Stop):
             self.report(ready=True)
             while (task := self._next()) is not None and not self.stop.is_set():
-                task()
+                try:
+                    task()
+                except Damaged:  # what this worker has is committed before it is told
+                    self._commit({})
+                    raise
             self._commit({})
-        except Stop:
-            pass
-        except WriteFailed as error:
-            self.report(cannot_write=str(error))
-        except BadInput as error:
-            self.report(refused=str(error))
-        except Exception as error:  # not of a point: another worker would meet it again
-            traceback.print_exc()
-            self.report(broken=_one_line(error))
 
     def _next(self) -> Callable[[], None] | None:
         """The next task; None at the end. Commits while idle for long, reports before waiting."""
@@ -120,8 +121,9 @@ class Worker:
     def _compute(self, point: int, goes_on: bool, attempt: int) -> None:
         from simlab.core.errors import WriteFailed
 
+        at = self._checkpoint(point) if goes_on else None
         try:
-            self._advance_to_end(point, goes_on, attempt)
+            self._advance_to_end(point, at, attempt)
         except (Stop, WriteFailed):
             raise
         except Exception as error:
@@ -140,7 +142,14 @@ class Worker:
     def _merge(self) -> None:
         index = self.run.index(self.spec)
         self.writer.adopt(index.segments)
-        self.report(merged=True)
+        self.report(ended_chore=True)
+
+    def _repair(self) -> None:
+        from simlab.lab.results import once_names
+        from simlab.record.repair import repair
+
+        said = repair(self.writer, self.run.damaged, self.spec.sweep.points, once_names(self.spec))
+        self.report(say=said, ended_chore=True)
 
     def _collate(self) -> None:
         from simlab.lab.results import collate_run
@@ -159,7 +168,7 @@ class Worker:
                 return at.segment.checkpoint(point)
         raise FileNotFoundError(at.segment.path)
 
-    def _advance_to_end(self, point: int, goes_on: bool, attempt: int) -> None:
+    def _advance_to_end(self, point: int, at: Checkpoint | None, attempt: int) -> None:
         from simlab.record.segments import Checkpoint
 
         experiment = self.spec.experiment
@@ -167,8 +176,7 @@ class Worker:
         streams = self.spec.sweep.streams(self.spec.seed, point)
         outputs = experiment.outputs(params)
         work = experiment.prepare(params, streams)
-        if goes_on:
-            at = self._checkpoint(point)
+        if at is not None:
             at.attempt = attempt
         else:
             at = Checkpoint(experiment.start(params, work, streams), records=0, attempt=attempt, serial=0)
@@ -227,6 +235,28 @@ def _one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
+def send(channel: TextIO, message: dict[str, Any]) -> None:
+    try:
+        channel.write(json.dumps(message) + "\n")
+        channel.flush()
+    except (OSError, ValueError):  # the parent is gone
+        os._exit(1)
+
+
+@contextlib.contextmanager
+def _reported(channel: TextIO) -> Iterator[None]:
+    """Errors that no point is to blame for, as a report: another worker would meet them again."""
+    try:
+        yield
+    except BaseException as error:
+        from simlab.core.errors import BadInput, WriteFailed
+
+        if "SIMLAB_TRACEBACK" in os.environ:
+            traceback.print_exc()
+        kind = "refused" if isinstance(error, BadInput) else "cannot_write" if isinstance(error, WriteFailed) else ""
+        send(channel, {kind: str(error)} if kind else {"broken": _one_line(error)})
+
+
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -235,19 +265,20 @@ def main() -> None:
     job = json.loads(sys.stdin.readline() or "{}")
     if "directory" not in job:  # the parent was stopped before it could say more
         return
-    from threadpoolctl import threadpool_limits
+    with _reported(channel):
+        from threadpoolctl import threadpool_limits
 
-    worker = Worker(Path(job["directory"]), job["commit_seconds"], channel)
-    threading.Thread(target=worker.listen, args=(sys.stdin,), daemon=True).start()
-    worker.spec.experiment  # noqa: B018  imports BLAS and numba before their threads are limited
-    import numba
+        worker = Worker(Path(job["directory"]), job["commit_seconds"], channel)
+        threading.Thread(target=worker.listen, args=(sys.stdin,), daemon=True).start()
+        worker.spec.experiment  # noqa: B018  imports BLAS and numba before their threads are limited
+        import numba
 
-    from simlab.core.compiling import watch
+        from simlab.core.compiling import watch
 
-    watch(worker.compiling)
-    numba.set_num_threads(worker.spec.threads)
-    with threadpool_limits(worker.spec.threads):
-        worker.work()
+        watch(worker.compiling)
+        numba.set_num_threads(worker.spec.threads)
+        with threadpool_limits(worker.spec.threads):
+            worker.work()
 
 
 if __name__ == "__main__":

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.core.errors import BadInput
 from simlab.networks import _feature_loops
-from simlab.networks._bound import Loops
+from simlab.networks._bound import Loops, vector
 from simlab.networks._wide import Law, Wide, draw_rows, has_bias, lifted_dim, outer_std
 
 Floats = NDArray[np.float64]
@@ -35,8 +34,7 @@ def start(params: FeatureNet, dim: int, count: int, rng: np.random.Generator) ->
 def split(params: FeatureNet, theta: Floats, dim: int, count: int) -> tuple[Floats, Floats]:
     """c : (p,) and W : (N, k) of θ"""
     k = lifted_dim(params, dim)
-    if theta.shape != (count + params.width * k,):
-        raise BadInput(f"theta: shape {theta.shape}; must be ({count + params.width * k},) for inputs in R^{dim}")
+    theta = vector(theta, "theta", count + params.width * k, dim)
     return theta[:count], theta[count:].reshape(params.width, k)
 
 

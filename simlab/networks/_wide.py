@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab import activations
-from simlab.core.errors import BadInput
+from simlab.core.errors import BadInput, shown
 from simlab.core.params import Params, Room, kind_of, module_of
+from simlab.networks._bound import checked_start, inputs, weights
 
 Floats = NDArray[np.float64]
 Law = Literal["gaussian", "sphere"]
@@ -86,23 +87,28 @@ def with_bias(params: Wide, H: Floats) -> Floats:
     return np.column_stack([H, np.full(len(H), params.bias_std)]) if has_bias(params) else H
 
 
-def inputs(X: Floats) -> Floats:
-    """X as a matrix of float64."""
-    matrix = np.asarray(X, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[1] == 0:
-        raise BadInput(f"X: shape {matrix.shape}; must be (n, d), one row an input")
-    return matrix
-
-
 def draw_rows(params: Wide, law: Law, dim: int, rng: np.random.Generator) -> Floats:
     """W : (N, d) or, the biases last, (N, d + 1). The first rows of a larger draw are a smaller one's."""
+    dim = checked_start(dim, rng, lambda d: params.width * lifted_dim(params, d))
     W = rng.standard_normal((params.width, lifted_dim(params, dim)))
     if law == "sphere":
         W[:, :dim] *= (dim**0.5 / np.linalg.norm(W[:, :dim], axis=1))[:, np.newaxis]
     return W
 
 
-def check_dim(weights: Floats, X: Floats, lift: int = 0) -> None:
-    """`lift`: how many of the columns of both are no input's."""
-    if weights.shape[1] != X.shape[1]:
-        raise BadInput(f"X: {X.shape[1] - lift} columns; the weights were drawn for {weights.shape[1] - lift}")
+def columns(part: slice | None, count: int) -> tuple[int, int]:
+    """First and one past the last of the features that `part` names."""
+    if part is not None and (not isinstance(part, slice) or part.step not in (None, 1)):
+        raise BadInput(f"part = {shown(part)}: must be a slice of features without a step, or None for all")
+    begin, end, _ = (part or slice(None)).indices(count)
+    return begin, end
+
+
+def drawn_rows(drawn: Floats, width: int, length: int, lift: int = 0) -> Floats:
+    """The weights that `draw` gave, refused unless of this width and length; `lift`: columns that are no input's."""
+    found = weights(drawn, "weights", 2)
+    if len(found) != width:
+        raise BadInput(f"weights has shape {found.shape}: must have {width} rows, one for each neuron")
+    if found.shape[1] != length:
+        raise BadInput(f"X: {length - lift} columns; the weights were drawn for {found.shape[1] - lift}")
+    return found

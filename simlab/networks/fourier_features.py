@@ -26,7 +26,8 @@ from scipy.stats import qmc
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.networks._wide import check_dim, inputs
+from simlab.networks._bound import checked_start, inputs
+from simlab.networks._wide import columns, drawn_rows
 
 Floats = NDArray[np.float64]
 SOBOL_BITS = 30
@@ -48,6 +49,7 @@ EXAMPLES = (
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Floats:
+    dim = checked_start(dim, rng, lambda d: params.width * (d + 1))
     if params.sampling == "random":
         W = np.maximum(rng.random((params.width, dim + 1)), 2.0**-54)  # 0 has no finite quantile
     else:
@@ -82,8 +84,8 @@ def count(params: Params, dim: int) -> int:
 def features(params: Params, weights: Floats, X: Floats, part: slice | None = None) -> Floats:
     """Φ : (n, m), or the columns `part` of it."""
     X = inputs(X)
-    check_dim(weights[:, :-1], X)
-    some = weights[part or slice(None)]
+    weights = drawn_rows(weights, params.width, X.shape[1] + 1, 1)
+    some = weights[slice(*columns(part, params.width))]
     Phi: Floats = X @ (some[:, :-1].T / params.scale)
     Phi += some[:, -1]
     np.cos(Phi, out=Phi)
@@ -94,7 +96,7 @@ def features(params: Params, weights: Floats, X: Floats, part: slice | None = No
 def exact(params: Params, X: Floats, Y: Floats | None = None) -> Floats:
     """k((x_i − y_j)/s) : (n, m)"""
     X = inputs(X) / params.scale
-    Y = X if Y is None else inputs(Y) / params.scale
+    Y = X if Y is None else inputs(Y, "Y", X.shape[1]) / params.scale
     K: Floats
     if params.kernel == "gaussian":
         K = np.exp(-0.5 * cdist(X, Y, "sqeuclidean"))

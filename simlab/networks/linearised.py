@@ -23,7 +23,7 @@ from simlab.core.errors import BadInput, one_of
 from simlab.core.jit import PerReal, jit
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
-from simlab.networks._bound import Loops, forward  # noqa: F401 (forward: the rest of the contract)
+from simlab.networks._bound import Loops, forward, weights  # noqa: F401 (forward: the rest of the contract)
 from simlab.networks._signature import GRADIENT, PULL, PUSH, VALUE
 
 Floats = NDArray[np.float64]
@@ -75,7 +75,7 @@ def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
 
 def around(network: Base, theta0: Floats) -> Floats:
     """θ of `network` linearised at θ0, where it stands at θ0: to be run beside the network itself."""
-    return np.concatenate([theta0, theta0])
+    return np.concatenate([weights(theta0, "theta0")] * 2)
 
 
 def loops(params: Params, dim: int) -> Loops:
@@ -98,8 +98,9 @@ def loops(params: Params, dim: int) -> Loops:
 
 def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
     """K : (n, n), or (n, n') between the rows of X and of Y: that of the network at θ0"""
+    theta = weights(theta)
     if len(theta) % 2:
-        raise BadInput(f"theta: shape {theta.shape}; must be that of the network's, twice")
+        raise BadInput(f"theta has shape {theta.shape}: must be that of the network's, twice")
     K: Floats = module_of(params.network).tangent_gram(params.network, theta[len(theta) // 2 :], X, Y)
     return K
 

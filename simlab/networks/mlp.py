@@ -38,11 +38,10 @@ from pydantic import Field, model_validator
 
 from simlab.activations._apply import apply
 from simlab.activations._tiles import both
-from simlab.core.errors import BadInput
 from simlab.networks import _mlp_loops
-from simlab.networks._bound import Loops
+from simlab.networks._bound import Loops, checked_start, inputs, other_inputs, vector
 from simlab.networks._gram import hadamard_gram
-from simlab.networks._wide import Wide, has_bias, inputs, outer_std, refuse_jump
+from simlab.networks._wide import Wide, has_bias, outer_std, refuse_jump
 
 Floats = NDArray[np.float64]
 
@@ -104,6 +103,7 @@ def _factors(params: Params, dim: int) -> list[float]:
 
 def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
     """θ : (size,)"""
+    dim = checked_start(dim, rng, lambda d: size(params, d))
     theta = rng.standard_normal(size(params, dim))
     if params.parametrisation == "standard":
         for W, factor in zip(layers(params, theta, dim), _factors(params, dim), strict=True):
@@ -115,8 +115,7 @@ def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
 
 def layers(params: Params, theta: Floats, dim: int) -> list[Floats]:
     """The matrices W¹ … W^L that θ holds."""
-    if theta.shape != (size(params, dim),):
-        raise BadInput(f"theta: shape {theta.shape}; must be ({size(params, dim)},) for inputs in R^{dim}")
+    theta = vector(theta, "theta", size(params, dim), dim)
     each = shapes(params, dim)
     cuts = np.cumsum([rows * columns for rows, columns in each])[:-1]
     return [W.reshape(shape) for W, shape in zip(np.split(theta, cuts), each, strict=True)]
@@ -137,7 +136,6 @@ def _lifted(params: Params, A: Floats, factor: float, bias: float) -> Floats:
 
 def _top(params: Params, theta: Floats, X: Floats) -> Floats:
     """Ã^{L−1} : (n, m), with a bias (n, m + 1); the lifted input itself at depth 1."""
-    X = inputs(X)
     factors, bias = _multipliers(params, X.shape[1])
     A = _lifted(params, X, factors[0], bias)
     for W, factor in zip(layers(params, theta, X.shape[1])[:-1], factors[1:], strict=True):
@@ -147,9 +145,10 @@ def _top(params: Params, theta: Floats, X: Floats) -> Floats:
 
 def hidden(params: Params, theta: Floats, X: Floats) -> Floats:
     """H : (n, m), with a bias (n, m + 1); the lifted input itself at depth 1."""
+    X = inputs(X)
     H = _top(params, theta, X)
     if params.parametrisation == "standard":
-        dim = np.shape(X)[1]
+        dim = X.shape[1]
         m = _widths(params, dim)[-2]
         H[:, :m] *= _factors(params, dim)[-1]
         H[:, m:] *= params.bias_std
@@ -158,7 +157,8 @@ def hidden(params: Params, theta: Floats, X: Floats) -> Floats:
 
 def forward(params: Params, theta: Floats, X: Floats) -> Floats:
     """f : (n,), or (n, outputs) where there are several"""
-    f: Floats = _top(params, theta, X) @ layers(params, theta, np.shape(X)[1])[-1].T
+    X = inputs(X)
+    f: Floats = _top(params, theta, X) @ layers(params, theta, X.shape[1])[-1].T
     return f[:, 0] if params.outputs == 1 else f
 
 
@@ -205,4 +205,4 @@ def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = No
         return found
 
     a_row = (2 + params.outputs) * sum(_widths(params, X.shape[1]))
-    return hadamard_gram(outer_products, X, None if Y is None else inputs(Y), a_row)
+    return hadamard_gram(outer_products, X, other_inputs(Y, X.shape[1]), a_row)

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.activations._apply import apply, apply_derivative
-from simlab.networks._bound import Loops, forward  # noqa: F401 (forward: the rest of the contract)
+from simlab.networks._bound import Loops, forward, inputs, other_inputs  # noqa: F401 (forward: the rest of the contract)
 from simlab.networks._feature_net import FeatureNet, compiled, split, start
 from simlab.networks._gram import hadamard_gram
-from simlab.networks._wide import check_dim, draw_rows, has_bias, inputs, lifted, lifted_dim, outer_std
+from simlab.networks._wide import columns, draw_rows, drawn_rows, has_bias, lifted, lifted_dim, outer_std
 
 Floats = NDArray[np.float64]
 
@@ -61,10 +61,10 @@ def count(params: Params, dim: int) -> int:
 def features(params: Params, weights: Floats, X: Floats, part: slice | None = None) -> Floats:
     """Φ : (n, p), or the columns `part` of it."""
     X = lifted(params, X)
-    check_dim(weights, X, has_bias(params))
+    weights = drawn_rows(weights, params.width, X.shape[1], has_bias(params))
     n, d = X.shape
     N, outer = params.width, _outer(params)
-    begin, end, _ = (part or slice(None)).indices(outer + N * d)
+    begin, end = columns(part, outer + N * d)
     Phi = np.empty((n, max(0, end - begin)))
     scale = outer_std(params) / N**0.5
     if begin < min(outer, end):
@@ -100,4 +100,4 @@ def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = No
         slopes = scale * apply_derivative(params.activation, lift @ W.T)
         return [(lift, slopes), (features(params, W, rows, slice(_outer(params))), None)]
 
-    return hadamard_gram(factors, X, None if Y is None else inputs(Y), 2 * params.width + X.shape[1])
+    return hadamard_gram(factors, X, other_inputs(Y, X.shape[1]), 2 * params.width + X.shape[1])

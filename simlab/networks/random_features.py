@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.activations._apply import apply
-from simlab.networks._bound import Loops, forward  # noqa: F401 (forward: the rest of the contract)
+from simlab.networks._bound import Loops, forward, inputs, other_inputs  # noqa: F401 (forward: the rest of the contract)
 from simlab.networks._feature_net import FeatureNet, compiled, split, start
 from simlab.networks._gram import hadamard_gram
-from simlab.networks._wide import check_dim, draw_rows, has_bias, inputs, lifted, outer_std
+from simlab.networks._wide import columns, draw_rows, drawn_rows, has_bias, lifted, outer_std
 
 Floats = NDArray[np.float64]
 
@@ -52,8 +52,8 @@ def count(params: Params, dim: int) -> int:
 def features(params: Params, weights: Floats, X: Floats, part: slice | None = None) -> Floats:
     """Φ : (n, p), or the columns `part` of it."""
     X = lifted(params, X)
-    check_dim(weights, X, has_bias(params))
-    begin, end, _ = (part or slice(None)).indices(params.width + has_bias(params))
+    weights = drawn_rows(weights, params.width, X.shape[1], has_bias(params))
+    begin, end = columns(part, params.width + has_bias(params))
     Phi = apply(params.activation, X @ weights[begin:end].T)
     Phi *= outer_std(params) / params.width**0.5
     if end > params.width:
@@ -78,4 +78,4 @@ def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = No
     def factors(rows: Floats) -> list[tuple[Floats, Floats | None]]:
         return [(features(params, W, rows), None)]
 
-    return hadamard_gram(factors, X, None if Y is None else inputs(Y), params.width)
+    return hadamard_gram(factors, X, other_inputs(Y, X.shape[1]), params.width)

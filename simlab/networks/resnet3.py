@@ -27,14 +27,13 @@ from pydantic import Field, model_validator
 
 from simlab import activations
 from simlab.activations._tiles import both
-from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.core.params import Room
-from simlab.networks._bound import Loops
+from simlab.networks._bound import Loops, checked_start, inputs, other_inputs, vector
 from simlab.networks._bound import forward as forward  # of the contract
 from simlab.networks._gram import Factors, hadamard_gram
 from simlab.networks._resnet_loops import FACTORED, FULL
-from simlab.networks._wide import inputs, jump
+from simlab.networks._wide import jump
 
 Floats = NDArray[np.float64]
 KEPT = 1 << 26  # floats of the δ of a block of rows, 0.5 GB: all rows at once up to m = 8000 at n k = 8000
@@ -94,6 +93,7 @@ def size(params: Params, dim: int) -> int:
 
 def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
     """θ : (size,)"""
+    dim = checked_start(dim, rng, lambda d: size(params, d))
     m, k, inner = params.width, params.outputs, _inner_columns(params)
     second = 0 if params.form == "two_layer" else inner + 1
     rows = rng.standard_normal((m, dim + 1 + second + k))
@@ -106,8 +106,7 @@ def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
 
 def weights(params: Params, theta: Floats, dim: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """W : (m, d), b₁ : (m,), V : (m, k) or U : (m, m), b₂ : (m,), A : (k, m); V and b₂ empty in two layers"""
-    if theta.shape != (size(params, dim),):
-        raise BadInput(f"theta: shape {theta.shape}; must be ({size(params, dim)},) for inputs in R^{dim}")
+    theta = vector(theta, "theta", size(params, dim), dim)
     m, inner = params.width, _inner_columns(params)
     W, b1, V, b2, A = np.split(theta, np.cumsum([m * dim, m, m * inner, 0 if params.form == "two_layer" else m]))
     return W.reshape(m, dim), b1, V.reshape(m, inner), b2, A.reshape(params.outputs, m)
@@ -194,13 +193,13 @@ def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = No
         return [(A, scale * delta.reshape(len(rows), -1)) for A, delta in _outer_products(params, theta, rows)]
 
     a_row = (2 * params.outputs + 4) * params.width
-    return hadamard_gram(factors, X, None if Y is None else inputs(Y), a_row)
+    return hadamard_gram(factors, X, other_inputs(Y, X.shape[1]), a_row)
 
 
 def tangent_blocks(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
     """K : (n k, n' k), entry (i k + c, j k + c') being ⟨∇f_c(x_i), ∇f_c'(y_j)⟩"""
     X, k = inputs(X), params.outputs
-    Y = X if Y is None else inputs(Y)
+    Y = X if Y is None else inputs(Y, "Y", X.shape[1])
     rows = max(1, KEPT // (k * params.width))
     K = np.empty((len(X), k, len(Y), k))
     for i in range(0, len(X), rows):

@@ -29,9 +29,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.activations import relu
+from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.networks import _three_layer_loops as compiled
-from simlab.networks._bound import Loops
+from simlab.networks._bound import Loops, checked_start, inputs, other_inputs, weights
 from simlab.networks._bound import forward as forward  # of the contract
 from simlab.networks._gram import Factors, hadamard_gram
 from simlab.sphere.mean_relu import mean_relu
@@ -71,6 +72,7 @@ def _stored(params: Params) -> float:
 
 def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
     """θ : (size,)"""
+    dim = checked_start(dim, rng, lambda d: size(params, d))
     w, b = 1.0 + params.spread * rng.uniform(-1.0, 1.0, (2, params.outer_width))
     V = rng.standard_normal((params.width, dim)) * (params.init_std / dim**0.5)
     V[:, 0] *= params.stretch
@@ -81,7 +83,9 @@ def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
 
 def particles(params: Params, theta: Floats) -> tuple[Floats, Floats, Floats]:
     """V : (m₁, d), w : (m₂,) and b : (m₂,)"""
-    m2 = params.outer_width
+    m2, theta = params.outer_width, weights(theta)
+    if theta.size <= 2 * m2 or (theta.size - 2 * m2) % params.width:
+        raise BadInput(f"theta has shape {theta.shape}: must be {params.width} d + {2 * m2} numbers, d the dimension")
     V, w, b = np.split(theta, [theta.size - 2 * m2, theta.size - m2])
     return V.reshape(params.width, -1), w / _stored(params), b / _stored(params)
 
@@ -89,6 +93,7 @@ def particles(params: Params, theta: Floats) -> tuple[Floats, Floats, Floats]:
 def first_layer(params: Params, theta: Floats, X: Floats) -> Floats:
     """F : (n,)"""
     V, _, _ = particles(params, theta)
+    X = inputs(X, dim=V.shape[1])
     F = np.empty(len(X))
     rows = max(1, (1 << 22) // params.width)
     for begin in range(0, len(X), rows):
@@ -98,6 +103,9 @@ def first_layer(params: Params, theta: Floats, X: Floats) -> Floats:
 
 def outer(w: Floats, b: Floats, F: Floats) -> Floats:
     """h(F) = (1/m₂) Σ_j σ(w_j F + b_j), of F's shape"""
+    w, b, F = weights(w, "w"), weights(b, "b"), weights(F, "F", None)
+    if not w.size or w.shape != b.shape:
+        raise BadInput(f"b has shape {b.shape}: must be {w.shape}, as w, of one number or more")
     flat = np.ravel(F)
     f = np.empty(flat.size)
     rows = max(1, (1 << 22) // w.size)
@@ -140,6 +148,7 @@ def loops(params: Params, dim: int) -> Loops:
 def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
     """K : (n, n), or (n, p) against the rows of Y"""
     V, w, b = particles(params, theta)
+    X, Y = inputs(X, dim=V.shape[1]), other_inputs(Y, V.shape[1])
     m1, m2, n = params.width, params.outer_width, np.linalg.norm(V, axis=1)
     of_outer = 1.0 / (_stored(params) * m2)
 

@@ -21,10 +21,11 @@ from pydantic import Field, PlainValidator, model_validator
 
 from simlab import activations
 from simlab.activations._tiles import both
+from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.networks import _two_layer_loops as compiled
-from simlab.networks._bound import Loops
+from simlab.networks._bound import Loops, checked_start, inputs, other_inputs, weights
 from simlab.networks._bound import forward as forward  # of the contract
 from simlab.networks._gram import Factors, hadamard_gram
 
@@ -81,6 +82,7 @@ def size(params: Params, dim: int) -> int:
 
 def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
     """θ : (size,)"""
+    dim = checked_start(dim, rng, lambda d: size(params, d))
     outer = 1 + params.bias
     rows = rng.standard_normal((params.width // (1 + params.doubled), dim + outer))
     rows[:, :outer] *= params.init_std
@@ -123,7 +125,9 @@ def loops(params: Params, dim: int) -> Loops:
 
 def neurons(params: Params, theta: Floats) -> tuple[Floats, Floats, Floats]:
     """a : (m,), b : (m,), zeros where there is no bias, and W : (m, d)"""
-    m = params.width
+    m, theta = params.width, weights(theta)
+    if theta.size % m or theta.size < m * (2 + params.bias):
+        raise BadInput(f"theta has shape {theta.shape}: must be {m} (d + {1 + params.bias}) numbers, d the dimension")
     b = theta[m : 2 * m] if params.bias else np.zeros(m, theta.dtype)
     return theta[:m], b, theta[m * (1 + params.bias) :].reshape(m, -1)
 
@@ -131,7 +135,7 @@ def neurons(params: Params, theta: Floats) -> tuple[Floats, Floats, Floats]:
 def hidden(params: Params, theta: Floats, X: Floats) -> Floats:
     """H : (n, m), φ(w_j·x + b_j)/√m, so that H Hᵀ tends to the covariance of f in "ntk" scaling."""
     _, b, W = neurons(params, theta)
-    H, _ = both(params.activation, X @ W.T + b)
+    H, _ = both(params.activation, inputs(X, dim=W.shape[1]) @ W.T + b)
     H *= params.width**-0.5
     return H
 
@@ -139,6 +143,7 @@ def hidden(params: Params, theta: Floats, X: Floats) -> Floats:
 def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
     """K : (n, n), or (n, p) against the rows of Y. K = s² [Hᵀ H + (X Yᵀ + 1{bias}) ⊙ (Dᵀ diag(a²) D)]."""
     a, b, W = neurons(params, theta)
+    X, Y = inputs(X, dim=W.shape[1]), other_inputs(Y, W.shape[1])
     s = output_scale(params)
 
     def factors(rows: Floats) -> Factors:

@@ -16,6 +16,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from simlab.core.errors import shown
+
 Spacing = Literal["linear", "log", "listed"]
 
 
@@ -46,7 +48,7 @@ def check_listed(listed: Sequence[float], spacing: Spacing, last: float, key: st
     """Refuses, naming `key`, instants that are not of use, or not used, or that should be given and are not."""
     if (spacing == "listed") is not (len(listed) > 0):
         wanted = "give the instants to record" if spacing == "listed" else 'only with spacing = "listed"'
-        raise ValueError(f"{key} = {list(listed)}: {wanted}")
+        raise ValueError(f"{key} = {shown(list(listed))}: {wanted}")
     for instant in listed:
         if not 0 <= instant <= last:
-            raise ValueError(f"{key} = {list(listed)}: {instant} is not between 0 and the last, {last}")
+            raise ValueError(f"{key} = {shown(list(listed))}: {instant} is not between 0 and the last, {last}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import stat
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import IO, Any
 
 import h5py
 
-from simlab.core.errors import WriteFailed
+from simlab.core.errors import BadInput, WriteFailed
+from simlab.record import checksum
 
 HALF_WRITTEN = r"\.[0-9a-f]{8}\.tmp"  # what a killed process leaves: a file's own name with this behind it
 
@@ -29,8 +31,11 @@ def committing(path: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def committing_hdf5(path: Path, **options: Any) -> Iterator[h5py.File]:
+def committing_hdf5(path: Path, *, sealed: bool = False, **options: Any) -> Iterator[h5py.File]:
     """Yield an HDF5 file open for writing; when the block ends, make it durable under `path` in one rename.
+
+    sealed: put the checksum of the whole file behind its end (`simlab.record.checksum`).
+    options: of `h5py.File`.
 
     Not for a process in which a signal handler may raise: inside HDF5's calls the exception would be lost, and a
     write with it. Workers ignore signals.
@@ -47,6 +52,11 @@ def committing_hdf5(path: Path, **options: Any) -> Iterator[h5py.File]:
         finally:
             if guarded.error is not None:
                 raise _write_failed(path, guarded.error) from guarded.error
+        if sealed:
+            try:
+                checksum.seal(temporary)
+            except OSError as error:
+                raise _write_failed(path, error) from error
         _install(temporary, path)
 
 
@@ -72,6 +82,31 @@ def _install(temporary: Path, path: Path) -> None:
         fsync_directory(path.parent)
     except OSError as error:
         raise _write_failed(path, error) from error
+
+
+def unlink_file(path: Path) -> None:
+    """Unlink a regular file, if it is there; a link, a directory or anything else is left alone."""
+    with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISREG(path.lstat().st_mode):
+            path.unlink()
+
+
+def set_aside(path: Path, directory: Path) -> Path:
+    """Move a file into a directory, made where needed, under a name that nothing there has; returns the new path."""
+    try:
+        directory.mkdir(exist_ok=True)
+        if directory.is_symlink():
+            raise BadInput(f"{directory}: is a link, and nothing is moved through it; remove it to go on")
+        target, number = directory / path.name, 0
+        while os.path.lexists(target):
+            number += 1
+            target = directory / f"{path.name}.{number}"
+        path.rename(target)
+        fsync_directory(directory)
+        fsync_directory(path.parent)
+    except OSError as error:
+        raise WriteFailed(f"{path}: cannot be moved to {directory}: {error.strerror or error}") from error
+    return target
 
 
 def _write_failed(path: Path, error: OSError) -> WriteFailed:

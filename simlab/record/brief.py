@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,13 +15,6 @@ MOST = 20_000_000
 TEXTS = 5
 
 
-def shape_of(results: Results, name: str) -> tuple[int, ...]:
-    """The lengths of its dimensions, without reading it."""
-    with h5py.File(results.path) as file:
-        shape: tuple[int, ...] = file[name].shape
-    return shape
-
-
 def brief(results: Results, name: str) -> dict[str, Any]:
     """Ranges [low, high], ready for JSON.
 
@@ -30,7 +22,7 @@ def brief(results: Results, name: str) -> dict[str, Any]:
     range: of anything else.
     texts: the first different texts of a name that holds text.
     """
-    shape = shape_of(results, name)
+    shape = results.shape(name)
     if not shape:
         values = np.asarray(results[name])
         return {"range": _range(values)} if values.dtype.kind in "biuf" else {"texts": [str(values)]}

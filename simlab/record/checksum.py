@@ -34,17 +34,39 @@ class Damaged(BadInput):
     """A file that is not as it was written."""
 
 
+class ArrayDigest:
+    """The checksum of an array that comes in parts along its first axis: the same as `of_array` of the whole.
+
+    dtype: of the whole array.
+    shape: of the whole array.
+    """
+
+    def __init__(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+        self.is_text = dtype.kind == "O"  # text of any length
+        self._digest = xxhash.xxh3_128(f"{'text' if self.is_text else dtype.str} {shape}".encode())
+
+    def update(self, part: NDArray[Any]) -> None:
+        if not self.is_text:
+            self._digest.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
+            return
+        for text in part.ravel().tolist():
+            encoded = text if isinstance(text, bytes) else str(text).encode()
+            self._digest.update(b"%d " % len(encoded))
+            self._digest.update(encoded)
+
+    def hexdigest(self) -> str:
+        return self._digest.hexdigest()
+
+
 def of_array(values: NDArray[Any]) -> str:
     """Of an array's bytes in C order, its type and its shape; of text, of every string."""
-    digest = xxhash.xxh3_128(f"{values.dtype.str if values.dtype != object else 'text'} {values.shape}".encode())
-    if values.dtype == object:  # text of any length
-        for text in values.ravel().tolist():
-            encoded = text if isinstance(text, bytes) else str(text).encode()
-            digest.update(b"%d " % len(encoded))
-            digest.update(encoded)
-    else:
-        digest.update(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+    digest = ArrayDigest(values.dtype, values.shape)
+    digest.update(values)
     return digest.hexdigest()
+
+
+def of_text(text: str) -> str:
+    return xxhash.xxh3_128(text.encode()).hexdigest()
 
 
 def of_file(path: Path, end: int | None = None, skip: Ranges = ()) -> str:

@@ -3,7 +3,9 @@
 Datasets and dimension scales lie at the root, so that ``xarray.open_dataset`` shows named dimensions; ``/entry/data``
 links to them as NXdata, so that H5Web plots them. The shape of a dataset is (axes of the sweep, record, own
 dimensions); NaN (floats) or -1 (integers, with ``_FillValue``) stands where a point has no value. ``step`` and ``time``
-are coordinates of the other trajectories. Chunked, gzip-4 + shuffle.
+are coordinates of the other trajectories. Chunked, gzip-4 + shuffle + fletcher32: HDF5 refuses a damaged chunk, whoever
+reads it. Texts and single numbers, which fletcher32 does not cover, have the attribute ``checksum``; the whole file has
+a seal behind its end (`simlab.record.checksum`); the attribute ``segments`` names what it was made from.
 No dataset holds a wall-clock value: the same spec gives the same datasets bit for bit.
 
 Memory stays below a few SLAB_BYTES whatever the size of the results.
@@ -11,6 +13,7 @@ Memory stays below a few SLAB_BYTES whatever the size of the results.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,9 +26,10 @@ from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
 from simlab.record.atomic import committing_hdf5
+from simlab.record.checksum import CHECKSUM, of_array
 from simlab.record.index import Index, Status
-from simlab.record.schema import COORDINATES, MISSING, RECORD, RESULTS_SCHEMA, Output, fill_value, flags
-from simlab.record.segments import Segment, Table
+from simlab.record.schema import COORDINATES, MISSING, RECORD, RESULTS_SCHEMA, SEGMENTS, Output, fill_value, flags
+from simlab.record.segments import Segment, Table, reading
 
 SLAB_BYTES = 1 << 28
 CHUNK_BYTES = 1 << 20
@@ -47,13 +51,15 @@ def collate(
     outputs: Mapping[str, Output],
     attributes: Mapping[str, Any],
 ) -> None:
-    """Write `path` anew from the committed segments, in one rename."""
+    """Write `path` anew from the committed segments, every byte of which is checked, in one rename."""
+    index.check_whole()
     sizes = tuple(dimension.size for dimension in dimensions)
     points = math.prod(sizes)
     lengths, status = index.lengths(points), index.status(points)
     # Object headers of HDF5 1.10 hold attributes beyond 64 kB: a long sweep's spec is one.
-    with committing_hdf5(path, libver=("v110", "v110")) as file:
+    with committing_hdf5(path, sealed=True, libver=("v110", "v110")) as file:
         file.attrs.update({"simlab_results": RESULTS_SCHEMA, "default": "entry", **attributes})
+        file.attrs[SEGMENTS] = json.dumps(index.contents())
         axes = tuple(dimension.name for dimension in dimensions)
         for dimension in dimensions:
             _write_coords(file, dimension)
@@ -76,24 +82,25 @@ def collate(
             shape = (*sizes, *(len(file[dim]) for dim in output.dims))
             dataset = new(name, (*axes, *output.dims), shape, dtype, output.attributes())
             rows = _Rows(index, name, output.is_trajectory, lengths)
-            missing = 0
+            missing, values = 0, np.empty(0)
             for slab in _slabs(sizes, shape[len(sizes) :], dtype.itemsize, output.is_trajectory):
                 values = rows.values(slab, dtype).reshape(slab.shape)
                 dataset[slab.selection] = values
                 missing += int(np.count_nonzero(values == fill_value(dtype)))
+            _mark(dataset, values)
             if dtype.kind == "i":
                 dataset.attrs.update({"_FillValue": dtype.type(fill_value(dtype)), MISSING: missing})
         codes = {mark.value: mark.name.lower() for mark in Status}
         about_status = Output("how far the point is", dtype=status.dtype.name, codes=codes)
-        new("status", axes, sizes, status.dtype, about_status.attributes())[...] = status.reshape(sizes)
+        _fill(new("status", axes, sizes, status.dtype, about_status.attributes()), status)
         about_length = Output("number of records of the point")
-        new("length", axes, sizes, lengths.dtype, about_length.attributes())[...] = lengths.reshape(sizes)
+        _fill(new("length", axes, sizes, lengths.dtype, about_length.attributes()), lengths)
         if index.failed:
             texts = np.full(points, "", dtype=object)
             for point, (_, error, _) in index.failed.items():
                 texts[point] = error
             text = Output("error of a failed point").attributes()
-            new("error", axes, sizes, h5py.string_dtype(), text)[...] = texts.reshape(sizes)
+            _fill(new("error", axes, sizes, h5py.string_dtype(), text), texts)
         _link_nexus(file, outputs, axes)
 
 
@@ -102,7 +109,8 @@ def _create(file: h5py.File, name: str, shape: tuple[int, ...], dtype: Any) -> h
         raise BadInput(f"{name}: recorded name used twice (an output and an axis or dimension of one name)")
     if not shape or 0 in shape:
         return file.create_dataset(name, shape=shape, dtype=dtype)
-    chunks, left = [], max(1, CHUNK_BYTES // np.dtype(dtype).itemsize)
+    dtype = np.dtype(dtype)
+    chunks, left = [], max(1, CHUNK_BYTES // dtype.itemsize)
     for size in reversed(shape):
         chunks.append(min(size, left))
         left = max(1, left // size)
@@ -114,16 +122,30 @@ def _create(file: h5py.File, name: str, shape: tuple[int, ...], dtype: Any) -> h
         compression="gzip",
         compression_opts=4,
         shuffle=True,
+        fletcher32=h5py.check_string_dtype(dtype) is None,  # HDF5 has it for numbers only
     )
+
+
+def _fill(dataset: h5py.Dataset, values: NDArray[Any]) -> None:
+    dataset[...] = values.reshape(dataset.shape)
+    _mark(dataset, values)
+
+
+def _mark(dataset: h5py.Dataset, values: NDArray[Any]) -> None:
+    """The checksum of texts and of single numbers; fletcher32 covers the others."""
+    if h5py.check_string_dtype(dataset.dtype) or dataset.shape == ():
+        dataset.attrs[CHECKSUM] = of_array(values.reshape(dataset.shape))
 
 
 def _write_coords(file: h5py.File, dimension: Dimension) -> None:
     for position, (name, values) in enumerate(dimension.coords.items()):
         array = np.array(values)
         if array.dtype.kind in "US" or array.dtype == object:
-            file.create_dataset(name, data=[str(value) for value in values], dtype=h5py.string_dtype())
+            texts = np.array([str(value) for value in values], dtype=object)
+            _fill(_create(file, name, texts.shape, h5py.string_dtype()), texts)
         else:
-            file[name] = array.astype(np.int8) if array.dtype == bool else array
+            numbers = array.astype(np.int8) if array.dtype == bool else array
+            _fill(_create(file, name, numbers.shape, numbers.dtype), numbers)
             if array.dtype == bool:
                 file[name].attrs.update(flags({0: "false", 1: "true"}, np.dtype(np.int8)))
         file[name].attrs.update({"long_name": name, "description": "axis of the sweep"})
@@ -156,7 +178,7 @@ def _write_scales(file: h5py.File, outputs: Mapping[str, Output], sizes: Mapping
     for dim, values in coords.items():
         if dim in file:
             raise BadInput(f"{dim}: an output's dimension has the name of an axis of the sweep")
-        file[dim] = values
+        _fill(_create(file, dim, np.shape(values), np.asarray(values).dtype), np.asarray(values))
         file[dim].make_scale(dim)
         file[dim].attrs["long_name"] = "number of the record" if dim == RECORD else dim
 
@@ -231,7 +253,7 @@ class _Rows:
         if not len(chosen):
             return
         source = table.offsets + begin - first
-        with h5py.File(segment.path) as file:
+        with reading(segment.path), h5py.File(segment.path) as file:
             column = file[f"{table.group}/columns/{self.name}"]
             inner = tuple(slice(0, size) for size in column.shape[1:])
             row_bytes = max(1, column.dtype.itemsize * math.prod(column.shape[1:]))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import re
+import shlex
+import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +17,17 @@ from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
 from simlab.record import atomic
-from simlab.record.segments import NAME, CheckpointAt, Segment, newest_checkpoints, newest_failures
+from simlab.record.replacing import replaces, stands_for
+from simlab.record.segments import (
+    NAME,
+    CheckpointAt,
+    FileKey,
+    Segment,
+    damaged,
+    file_key,
+    newest_checkpoints,
+    newest_failures,
+)
 
 HALF_WRITTEN = re.compile(NAME.pattern + atomic.HALF_WRITTEN)
 READ_AGAIN = 20  # a merge takes files away under a reader at most a few times in a row
@@ -30,38 +44,79 @@ class Status(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Index:
-    """Every live segment of a run, first by name first; `replaced` are parts that a merged segment stands for."""
+    """Every live segment of a run, first by name first.
+
+    replaced: parts that no longer count, as a merged segment stands for them.
+    removable: those of them of which everything is in the merged segment.
+    """
 
     segments: tuple[Segment, ...]
     replaced: tuple[Path, ...]
+    removable: frozenset[Path] = frozenset()
 
     @classmethod
-    def read(cls, directory: Path, spec_hash: str) -> Index:
-        """Read the segments of a run. Also safe beside a running one: a file merged away meanwhile is read anew."""
+    def read(cls, directory: Path, spec_hash: str, points: int | None = None) -> Index:
+        """Read the segments of a run. Also safe beside a running one: a file merged away meanwhile is read anew.
+
+        points: how many there are; a segment that tells of others is refused.
+        """
         for _ in range(READ_AGAIN):
             try:
-                segments = [Segment.read(path) for path in cls.files(directory)]
-                break
+                return cls._read(directory, spec_hash, points)
             except FileNotFoundError as error:
                 gone = error
-        else:
-            raise BadInput(f"{gone.filename or directory}: cannot be opened; move it away to go on")
+        raise BadInput(f"{gone.filename or directory}: cannot be opened; move it away to go on")
+
+    @classmethod
+    def _read(cls, directory: Path, spec_hash: str, points: int | None) -> Index:
+        known = _known.get(directory)
+        keys = {path: file_key(path) for path in cls.files(directory)}
+        of = (spec_hash, points, tuple(keys.values()))
+        if known is not None and known.of == of:
+            return known.index
+        before = known.segments if known else {}
+        segments = {key: before.get(key) or Segment.read(path) for path, key in keys.items()}
+        index = cls.of(list(segments.values()), spec_hash, points)
+        _known[directory] = _Known(of, segments, index)
+        return index
+
+    @classmethod
+    def of(cls, segments: list[Segment], spec_hash: str, points: int | None = None) -> Index:
+        """The index over segments that were read."""
         for segment in segments:
-            if segment.spec_hash != spec_hash:
-                raise BadInput(f"{segment.path}: belongs to a run of another spec; move it away to go on")
-        replaced = {name for segment in segments for name in segment.replaces}
+            segment_belongs(segment, spec_hash, points)
+        replaced = replaced_by(segments)
         return cls(
-            tuple(s for s in segments if s.path.name not in replaced),
-            tuple(s.path for s in segments if s.path.name in replaced),
+            tuple(s for s in segments if s.path not in replaced),
+            tuple(s.path for s in segments if s.path in replaced),
+            frozenset(
+                s.path
+                for s in segments
+                if s.path in replaced and (not replaced[s.path].dropped or stands_for(replaced[s.path], s))
+            ),
         )
+
+    def check_whole(self) -> None:
+        """Check every byte of every live segment, once per process."""
+        for segment in self.segments:
+            segment.check_whole()
+
+    def contents(self) -> list[tuple[str, str]]:
+        """Name and checksum of every live segment: what results.h5 was made from."""
+        return [(segment.path.name, segment.identity) for segment in self.segments]
 
     @staticmethod
     def files(directory: Path) -> list[Path]:
         """The segments of a directory in order of name; anything else there is named and refused."""
+        if directory.is_symlink():
+            raise BadInput(f"{directory}: is a link; a run keeps its segments in a directory of its own")
         paths = []
         for path in sorted(directory.iterdir()) if directory.exists() else []:
             if NAME.fullmatch(path.name):
-                paths.append(path)
+                with contextlib.suppress(FileNotFoundError):  # merged away meanwhile
+                    if not stat.S_ISREG(path.lstat().st_mode):
+                        raise BadInput(f"{path}: not a file of this run (a link or a directory); move it away to go on")
+                    paths.append(path)
             elif not path.name.startswith(".") and not HALF_WRITTEN.fullmatch(path.name):
                 raise BadInput(f"{path}: not a segment of simlab; move it away to go on")
         return paths
@@ -96,10 +151,8 @@ class Index:
     def lengths(self, points: int) -> NDArray[np.int64]:
         """The number of valid records of each point: rows past the checkpoint do not count."""
         lengths = np.zeros(points, dtype=np.int64)
-        for point, at in self.checkpoints.items():
-            lengths[point] = at.records
-        for point, length in self.finished.items():
-            lengths[point] = length
+        lengths[list(self.checkpoints)] = [at.records for at in self.checkpoints.values()]
+        lengths[list(self.finished)] = list(self.finished.values())
         return lengths
 
     def status(self, points: int) -> NDArray[np.int8]:
@@ -114,23 +167,37 @@ class Index:
 
     def check_rows(self, points: int) -> None:
         """Refuse to go on where committed rows are gone, as after a segment was deleted by hand."""
-        lengths = self.lengths(points)
+        lengths, covered = self.lengths(points), self.covered(points)
+        for point in np.flatnonzero(covered < lengths):
+            home = self.segments[0].path.parent.parent
+            raise BadInput(
+                f"segments: record {covered[point]} of point {point} is missing although {lengths[point]} were"
+                f" committed: a segment was removed; put it back, or `simlab resume --repair {shlex.quote(str(home))}`"
+                " computes its points again"
+            )
+
+    def covered(self, points: int) -> NDArray[np.int64]:
+        """How many records each point has from its first on, without a gap."""
         blocks = self._trajectory_blocks()
-        have = np.zeros(points, dtype=np.int64)
-        np.add.at(have, blocks[:, 0], blocks[:, 2])
         # More rows than the length is no proof of completeness: some may be there twice.
-        for point in np.flatnonzero((have != lengths) & (lengths > 0)):
-            mine = blocks[blocks[:, 0] == point]
-            covered = 0
-            for _, first, count in mine[np.argsort(mine[:, 1])]:
-                if first > covered:
-                    break
-                covered = max(covered, first + count)
-            if covered < lengths[point]:
-                raise BadInput(
-                    f"segments: record {covered} of point {point} is missing although {lengths[point]} were"
-                    " committed: a segment was removed; put it back, or start again with --overwrite"
-                )
+        point, first, count = blocks[np.lexsort((blocks[:, 1], blocks[:, 0]))].T
+        end = first + count
+        covered = np.zeros(points, dtype=np.int64)
+        if not len(point):
+            return covered
+        begins = np.flatnonzero(np.diff(point, prepend=-1))
+        group = np.cumsum(np.isin(np.arange(len(point)), begins)) - 1
+        # Of each point the largest end so far: ends of different points are kept apart by a multiple of the largest.
+        most = int(end.max()) + 1
+        reached = np.maximum.accumulate(group * most + end) - group * most
+        before = np.concatenate([[0], reached[:-1]])
+        before[begins] = 0
+        gap = first > before
+        gaps = np.maximum.reduceat(np.where(gap, np.arange(len(point))[::-1] + 1, 0), begins)  # the first of each
+        last = np.concatenate([begins[1:], [len(point)]]) - 1
+        at = np.where(gaps > 0, len(point) - gaps, 0)
+        covered[point[begins]] = np.where(gaps > 0, before[at], reached[last])
+        return covered
 
     def _trajectory_blocks(self) -> NDArray[np.int64]:
         """One row a block: point, first record, count. A record lies in one table, whatever it holds."""
@@ -145,4 +212,40 @@ class Index:
 
     @property
     def nbytes(self) -> int:
-        return sum(segment.path.stat().st_size for segment in self.segments if segment.path.exists())
+        total = 0
+        for segment in self.segments:
+            with contextlib.suppress(FileNotFoundError):  # merged away meanwhile
+                total += segment.path.stat().st_size
+        return total
+
+
+def segment_belongs(segment: Segment, spec_hash: str, points: int | None) -> None:
+    """Refuse a segment of another run."""
+    if segment.spec_hash != spec_hash:
+        raise BadInput(f"{segment.path}: belongs to a run of another spec; move it away to go on")
+    if points is not None and max(segment.points, default=-1) >= points:
+        raise damaged(segment.path, f"it tells of point {max(segment.points)}, and there are {points}")
+
+
+def replaced_by(segments: Iterable[Segment]) -> dict[Path, Segment]:
+    """The parts that are still there although a merged segment stands for them; refuses one that does not."""
+    by_name = {segment.path.name: segment for segment in segments}
+    found: dict[Path, Segment] = {}
+    for segment in by_name.values():
+        for name in segment.replaces & by_name.keys():
+            if not replaces(segment, by_name[name]):
+                raise damaged(segment.path, f"it claims to replace {name}, whose rows it does not hold")
+            found[by_name[name].path] = segment
+    return found
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What a process read last of a directory: segments are immutable, so only new ones are read again."""
+
+    of: tuple[str, int | None, tuple[FileKey, ...]]
+    segments: dict[FileKey, Segment]
+    index: Index
+
+
+_known: dict[Path, _Known] = {}

@@ -7,6 +7,7 @@ imports in a fifth of xarray's time.
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,9 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core.errors import BadInput, nearest, one_of
+from simlab.core.errors import BadInput, SimlabError, nearest, one_of, shown
+from simlab.record.checked import attribute, members
+from simlab.record.checksum import CHECKSUM, Damaged, of_array
 from simlab.record.schema import COORDINATES, MISSING, RECORD, RESULTS_SCHEMA
 
 if TYPE_CHECKING:
@@ -34,20 +37,30 @@ class Results(Mapping[str, NDArray[Any]]):
         self.path = results_path(path)
         self._names: dict[str, tuple[str, ...]] = {}
         self._read: dict[str, NDArray[Any]] = {}
-        with _checked(self.path) as file:
-            for name, item in file.items():
+        with self.file() as file:
+            for name, item in members(file).items():
                 if isinstance(item, h5py.Dataset):
                     self._names[name] = (name,) if item.is_scale else _dims(item)
 
+    @contextlib.contextmanager
+    def file(self) -> Iterator[h5py.File]:
+        """The file, open for reading; damage found in it is said in one line."""
+        with _checked(self.path) as file:
+            yield file
+
     def __getitem__(self, name: str) -> NDArray[Any]:
-        if name not in self._names:
-            raise KeyError(f"{name!r} is not recorded{nearest(name, self)} (there are: {one_of(self)})")
+        self._check_name(name)
         if name not in self._read:
-            with h5py.File(self.path) as file:
+            with self.file() as file:
                 dataset = file[name]
+                check_marked(dataset)
                 text = h5py.check_string_dtype(dataset.dtype)
                 self._read[name] = np.asarray(dataset.asstr()[()]) if text else np.asarray(dataset[()])
         return self._read[name]
+
+    def _check_name(self, name: str) -> None:
+        if name not in self._names:
+            raise KeyError(f"{name!r} is not recorded{nearest(name, self)} (there are: {one_of(self)})")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -62,14 +75,22 @@ class Results(Mapping[str, NDArray[Any]]):
     @cached_property
     def attrs(self) -> dict[str, Any]:
         """The provenance: spec, seed, versions, machine."""
-        with h5py.File(self.path) as file:
+        with self.file() as file:
             return dict(file.attrs)
 
     def describe(self, name: str) -> dict[str, Any]:
         """Unit and description of one name."""
-        with h5py.File(self.path) as file:
-            hidden = ("DIMENSION_LIST", "REFERENCE_LIST", "CLASS", "NAME")
+        self._check_name(name)
+        with self.file() as file:
+            hidden = ("DIMENSION_LIST", "REFERENCE_LIST", "CLASS", "NAME", CHECKSUM)
             return {key: value for key, value in file[name].attrs.items() if key not in hidden}
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The lengths of its dimensions, without reading it."""
+        self._check_name(name)
+        with self.file() as file:
+            shape: tuple[int, ...] = file[name].shape
+        return shape
 
     def select(self, name: str, where: Mapping[str, Any]) -> NDArray[Any]:
         """The values at the given coordinates; one point's trajectory comes without its padding.
@@ -97,9 +118,7 @@ class Results(Mapping[str, NDArray[Any]]):
     def __repr__(self) -> str:
         lines = [f"<simlab results {self.path}>"]
         for name, dims in self._names.items():
-            with h5py.File(self.path) as file:
-                shape = file[name].shape
-            inside = ", ".join(f"{dim}: {size}" for dim, size in zip(dims, shape, strict=True))
+            inside = ", ".join(f"{dim}: {size}" for dim, size in zip(dims, self.shape(name), strict=True))
             lines.append(f"  {name:<24} ({inside})")
         return "\n".join(lines)
 
@@ -134,15 +153,31 @@ def results_path(path: str | Path) -> Path:
     return path
 
 
+def check_marked(dataset: h5py.Dataset) -> None:
+    """Check what fletcher32 does not cover: texts and single numbers. Files of earlier versions have no checksums."""
+    claimed = attribute(dataset, CHECKSUM)
+    if isinstance(claimed, str) and of_array(np.asarray(dataset[()])) != claimed:
+        raise OSError(f"the checksum of {dataset.name} differs")
+
+
 @contextlib.contextmanager
 def _checked(path: Path) -> Iterator[h5py.File]:
     """A results file of this format, open; anything else is refused in one line."""
     try:
         with h5py.File(path) as file:
-            _check_version(path, file.attrs.get("simlab_results"))
+            _check_version(path, attribute(file, "simlab_results"))
             yield file
-    except (OSError, RuntimeError, KeyError) as error:  # HDF5 tells damage in any of them
-        raise BadInput(f"{path}: cannot be read as HDF5 ({str(error).strip()})") from None
+    except SimlabError:
+        raise
+    except MemoryError:
+        raise BadInput(f"{path}: not enough memory to read it") from None
+    except PermissionError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
+    except Exception as error:  # HDF5 tells damage in any of them
+        home = shlex.quote(str(path.parent))
+        advice = f"; `simlab collate {home}` writes it again" if (path.parent / "spec.toml").exists() else ""
+        why = shown(str(error).strip(), 150)[1:-1]
+        raise Damaged(f"{path}: cannot be read as HDF5 ({why}){advice}") from None
 
 
 def open_results(path: str | Path) -> xarray.Dataset:
@@ -155,7 +190,11 @@ def open_results(path: str | Path) -> xarray.Dataset:
 
     path = results_path(path)
     with _checked(path) as file:
-        whole = [name for name, item in file.items() if item.attrs.get(MISSING) == 0]
+        items = members(file)
+        whole = [name for name, item in items.items() if attribute(item, MISSING) == 0]
+        for item in items.values():
+            if isinstance(item, h5py.Dataset):
+                check_marked(item)
         data = xarray.open_dataset(
             path,
             engine="h5netcdf",
@@ -165,5 +204,6 @@ def open_results(path: str | Path) -> xarray.Dataset:
     for name in whole:  # where xarray keeps it: a copy written by to_netcdf is marked likewise
         data[name].encoding["_FillValue"] = data[name].attrs.pop("_FillValue")
     for item in data.variables.values():
-        item.attrs.pop(MISSING, None)  # true of the whole file only, not of what is chosen from it
+        for name in (MISSING, CHECKSUM):  # true of the whole file only, not of what is chosen from it
+            item.attrs.pop(name, None)
     return data.set_coords([name for name in COORDINATES if name in data and RECORD in data[name].dims])

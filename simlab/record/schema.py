@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-SEGMENT_SCHEMA = 1
+SEGMENT_SCHEMA = 2
 RESULTS_SCHEMA = 1
 RECORD = "record"
 COORDINATES = ("step", "time")
 """Trajectories that say where along the flow a record lies: coordinates of every other trajectory."""
 MISSING = "missing_count"
 """Attribute of an integer output: how many of its values are the fill value -1."""
+SEGMENTS = "segments"
+"""Attribute of results.h5: a JSON list of the segments that it was made from, each with its name and checksum."""
 RESERVED = ("length", "status", "error", "seed", "entry")
 """Names that results.h5 uses itself: no output may have them."""
 

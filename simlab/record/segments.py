@@ -1,16 +1,20 @@
 """Segments: the unit of commit. One immutable, uncompressed HDF5 file with rows *and* the checkpoints they belong to.
 
-Written as ``….tmp``, closed, fsynced, renamed, the directory fsynced: after ``kill -9`` a segment is there whole or
-not at all (0 rows lost in 448 kills, where in-place appending lost some in 5 %).
+Written as ``….tmp``, closed, sealed, fsynced, renamed, the directory fsynced: after ``kill -9`` a segment is there
+whole or not at all (0 rows lost in 448 kills, where in-place appending lost some in 5 %).
 
 Layout of ``segments/<writer>-<number>.h5``::
 
-    attributes            simlab_segment (schema), spec_hash, provenance (JSON list), level, replaces (JSON list)
+    attributes            simlab_segment (format), spec_hash, provenance (JSON list), level, replaces (JSON list),
+                          dropped (JSON list of points whose rows a repair left out of what it replaces)
     tables/<i>/blocks     (blocks, 3) int64: point, first record (-1: given once a point), number of rows
     tables/<i>/columns/*  (rows, …) the blocks' rows one after another; a table holds rows of one shape
     checkpoints/<point>   attributes attempt, serial, records, scalars (JSON); one dataset an array of the state
     finished              (points, 2) int64: point, length
     failed                (failures, 2) int64: point, attempt;  failed_text  (failures, 2): error, traceback
+
+Every dataset, and every group with attributes, has the attribute ``checksum``; a seal of the whole file is behind its
+end (`simlab.record.checksum`). Files of format 1 have neither, and are read all the same.
 
 A row's identity is (point, record). Rows committed are never past the checkpoint committed with them: the rows of a
 point that fails are dropped back to its last commit.
@@ -18,9 +22,12 @@ point that fails are dropped back to its last commit.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import re
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,11 +36,18 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core.errors import BadInput
+from simlab.core.errors import BadInput, SimlabError, shown
 from simlab.core.rng import dump_generator, load_generator
+from simlab.record import checked
+from simlab.record.checked import Mismatch, get, get_attributes, members, put, put_attributes, put_texts
+from simlab.record.checksum import Damaged, check_seal, of_file, seal_of
 from simlab.record.schema import SEGMENT_SCHEMA
 
 NAME = re.compile(r"[0-9a-f]{12}-\d{6}\.h5")
+ABOUT = {"simlab_segment": int, "spec_hash": str, "provenance": str, "level": int, "replaces": str}
+ABOUT_CHECKPOINT = {"attempt": int, "serial": int, "records": int, "scalars": str}
+NOT_DAMAGE = (errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""What the system may say of a file that is sound."""
 State = dict[str, Any]
 Columns = Mapping[str, NDArray[Any]]
 Signature = tuple[tuple[str, str, tuple[int, ...]], ...]
@@ -58,29 +72,29 @@ def dump_checkpoint(group: h5py.Group, checkpoint: Checkpoint) -> None:
             if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
                 # Another memory order takes another path through BLAS: resumed bits would differ.
                 raise ValueError(f"state[{key!r}] must be C-contiguous")
-            group[key] = value
+            put(group, key, value)
         elif isinstance(value, bool | int | float | str):
             scalars[key] = value
         else:
             raise TypeError(f"state[{key!r}] is a {type(value).__name__}; allowed: arrays, numbers, str, Generator")
-    group.attrs.update({"attempt": checkpoint.attempt, "serial": checkpoint.serial, "records": checkpoint.records})
-    group.attrs["scalars"] = json.dumps(scalars)
+    counts = {"attempt": checkpoint.attempt, "serial": checkpoint.serial, "records": checkpoint.records}
+    put_attributes(group, {**counts, "scalars": json.dumps(scalars)})
 
 
-def _load_checkpoint(group: h5py.Group) -> Checkpoint:
-    state: State = {key: dataset[()] for key, dataset in group.items()}
-    for key, value in json.loads(group.attrs["scalars"]).items():
+def _load_checkpoint(group: h5py.Group, sealed: bool) -> Checkpoint:
+    about = get_attributes(group, ABOUT_CHECKPOINT, sealed)
+    state: State = {key: get(dataset, sealed) for key, dataset in members(group).items()}
+    for key, value in json.loads(about["scalars"]).items():
         state[key] = load_generator(value["generator"]) if isinstance(value, dict) else value
-    attrs = group.attrs
-    return Checkpoint(state, int(attrs["records"]), int(attrs["attempt"]), int(attrs["serial"]))
+    return Checkpoint(state, about["records"], about["attempt"], about["serial"])
 
 
 def dump_marks(file: h5py.File, finished: Mapping[int, int], failed: Mapping[int, tuple[int, str, str]]) -> None:
     if finished:
-        file["finished"] = np.array(list(finished.items()), dtype=np.int64)
+        put(file, "finished", np.array(list(finished.items()), dtype=np.int64))
     if failed:
-        file["failed"] = np.array([(p, attempt) for p, (attempt, _, _) in failed.items()], dtype=np.int64)
-        file["failed_text"] = [[error, traceback] for _, error, traceback in failed.values()]
+        put(file, "failed", np.array([(p, attempt) for p, (attempt, _, _) in failed.items()], dtype=np.int64))
+        put_texts(file, "failed_text", [[error, traceback] for _, error, traceback in failed.values()])
 
 
 @dataclass(frozen=True)
@@ -112,62 +126,152 @@ class Segment:
     """What one file says, without its rows."""
 
     path: Path
+    format: int
     spec_hash: str
     level: int
     replaces: frozenset[str]
+    dropped: frozenset[int]
     provenance: frozenset[str]
     tables: tuple[Table, ...]
     finished: dict[int, int]
     failed: dict[int, tuple[int, str, str]]
     checkpoints: dict[int, tuple[int, int, int]]
+    seal: str | None
 
     @classmethod
     def read(cls, path: Path) -> Segment:
-        """Read the index of a segment; a file that is not a whole segment is named and refused."""
-        try:
-            with h5py.File(path) as file:
-                if int(file.attrs["simlab_segment"]) != SEGMENT_SCHEMA:
-                    raise BadInput(
-                        f"{path}: written in format {file.attrs['simlab_segment']} by another version of simlab, and"
-                        f" this one reads format {SEGMENT_SCHEMA}; go on with that version, or run into a new directory"
-                    )
-                tables = tuple(_read_table(group) for group in file.get("tables", {}).values())
-                texts = [(e.decode(), t.decode()) for e, t in file["failed_text"]] if "failed" in file else []
-                marks = file["failed"][()].tolist() if "failed" in file else []
-                return cls(
-                    path=path,
-                    spec_hash=str(file.attrs["spec_hash"]),
-                    level=int(file.attrs["level"]),
-                    replaces=frozenset(json.loads(file.attrs["replaces"])),
-                    provenance=frozenset(json.loads(file.attrs["provenance"])),
-                    tables=tables,
-                    finished=dict(file["finished"][()].tolist()) if "finished" in file else {},
-                    failed={p: (a, *text) for (p, a), text in zip(marks, texts, strict=True)},
-                    checkpoints={
-                        int(point): (int(g.attrs["attempt"]), int(g.attrs["serial"]), int(g.attrs["records"]))
-                        for point, g in file.get("checkpoints", {}).items()
-                    },
+        """Read the index of a segment and check what is read; a file that is not whole is named and refused."""
+        with reading(path), h5py.File(path) as file:
+            written = file.attrs["simlab_segment"]
+            if isinstance(written, int | np.integer) and written > SEGMENT_SCHEMA:
+                raise BadInput(
+                    f"{path}: written in format {written} by another version of simlab, and"
+                    f" this one reads format {SEGMENT_SCHEMA}; go on with that version, or run into a new directory"
                 )
-        except FileNotFoundError as error:
-            error.filename = str(path)
-            raise
-        except (OSError, KeyError, RuntimeError, ValueError) as error:
-            size = path.stat().st_size
-            raise BadInput(
-                f"{path}: not a whole segment of simlab ({size} bytes, truncated or foreign); move it away to go on"
-            ) from error
+            sealed = bool(written > 1)
+            about = get_attributes(file, {**ABOUT, "dropped": str} if sealed else ABOUT, sealed)
+            replaces = checked.names(about["replaces"])
+            if not all(NAME.fullmatch(name) for name in replaces):
+                raise Mismatch("it claims to replace what is no segment")
+            return cls(
+                path=path,
+                format=about["simlab_segment"],
+                spec_hash=about["spec_hash"],
+                level=about["level"],
+                replaces=replaces,
+                dropped=frozenset(map(int, json.loads(about.get("dropped", "[]")))),
+                provenance=checked.names(about["provenance"]),
+                tables=tuple(_read_table(group, sealed) for group in members(file, "tables").values()),
+                finished=dict(_pairs(file, "finished", sealed)),
+                failed=_read_failed(file, sealed),
+                checkpoints={
+                    int(point): (at["attempt"], at["serial"], at["records"])
+                    for point, group in members(file, "checkpoints").items()
+                    for at in [get_attributes(group, ABOUT_CHECKPOINT, sealed)]
+                },
+                seal=seal_of(path) if sealed else None,
+            )
 
     def checkpoint(self, point: int) -> Checkpoint:
-        with h5py.File(self.path) as file:
-            return _load_checkpoint(file[f"checkpoints/{point}"])
+        with reading(self.path), h5py.File(self.path) as file:
+            return _load_checkpoint(file[f"checkpoints/{point}"], self.is_sealed)
+
+    @property
+    def is_sealed(self) -> bool:
+        return self.format > 1
+
+    @property
+    def identity(self) -> str:
+        """The checksum of the whole file, as its seal has it."""
+        if self.seal is not None:
+            return self.seal
+        with reading(self.path):
+            return of_file(self.path)
+
+    def check_whole(self, again: bool = False) -> None:
+        """Check every byte of the file, once per process: segments are immutable. Format 1 has nothing to check.
+
+        again: also where this process has done so before.
+        """
+        with reading(self.path):
+            key = file_key(self.path)
+            if self.is_sealed and (again or key not in _whole):
+                check_seal(self.path)
+                _whole.add(key)
+
+    @property
+    def points(self) -> set[int]:
+        """Every point that the segment says anything of."""
+        rows = {point for table in self.tables for point in np.unique(table.blocks[:, 0]).tolist()}
+        return rows | self.finished.keys() | self.failed.keys() | self.checkpoints.keys()
 
 
-def _read_table(group: h5py.Group) -> Table:
-    columns = group["columns"]
-    blocks = group["blocks"][()]
+FileKey = tuple[str, int, int, int, int]
+_whole: set[FileKey] = set()
+
+
+def file_key(path: Path) -> FileKey:
+    """Tells a file that was read already: a segment is never written to."""
+    stat = path.lstat()
+    return (path.name, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Whatever h5py raises of a damaged or foreign file, in one line that says what to do."""
+    try:
+        yield
+    except FileNotFoundError as error:  # merged away meanwhile, beside a running sweep
+        error.filename = str(path)
+        raise
+    except Damaged as error:
+        why = str(error).partition("damaged: ")[2] or str(error)
+        raise damaged(path, why) from error
+    except SimlabError:
+        raise
+    except MemoryError as error:
+        raise BadInput(f"{path}: cannot be read: not enough memory") from error
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in NOT_DAMAGE:
+            raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from error
+        size = path.lstat().st_size
+        foreign = f"not a whole segment of simlab ({size} bytes, truncated or foreign)"
+        raise damaged(path, str(error) if isinstance(error, Mismatch) else foreign) from error
+
+
+def damaged(path: Path, why: str) -> Damaged:
+    home = shlex.quote(str(path.parent.parent))
+    advice = f"`simlab resume --repair {home}` sets it aside and computes its points again"
+    return Damaged(f"{path}: damaged: {shown(why)[1:-1]}; {advice}")
+
+
+def _pairs(file: h5py.File, name: str, sealed: bool) -> list[tuple[int, int]]:
+    if name not in list(file):
+        return []
+    values = get(file[name], sealed)
+    if values.dtype != np.int64 or values.ndim != 2 or values.shape[1] != 2 or values.min(initial=0) < 0:
+        raise Mismatch(f"{name} is no list of points")
+    return [(point, count) for point, count in values.tolist()]
+
+
+def _read_failed(file: h5py.File, sealed: bool) -> dict[int, tuple[int, str, str]]:
+    marks = _pairs(file, "failed", sealed)
+    texts = get(file["failed_text"], sealed).tolist() if marks else []
+    return {p: (a, e.decode(), t.decode()) for (p, a), (e, t) in zip(marks, texts, strict=True)}
+
+
+def _read_table(group: h5py.Group, sealed: bool) -> Table:
+    columns = members(group, "columns")
+    blocks = get(group["blocks"], sealed)
+    if blocks.dtype != np.int64 or blocks.ndim != 2 or blocks.shape[1] != 3 or np.any(blocks < (0, -1, 1)):
+        raise Mismatch(f"{group.name}/blocks is no list of blocks")
+    for column in columns.values():
+        checked.check_dataset(column)
     signature = tuple(sorted((name, c.dtype.str, c.shape[1:]) for name, c in columns.items()))
-    offsets = np.concatenate([[0], np.cumsum(blocks[:, 2])[:-1]])
-    return Table(group.name, signature, blocks, offsets)
+    table = Table(group.name, signature, blocks, np.concatenate([[0], np.cumsum(blocks[:, 2])[:-1]]))
+    if not signature or any(c.shape[:1] != (table.rows,) for c in columns.values()):
+        raise Mismatch(f"{group.name} has other rows than its blocks say")
+    return table
 
 
 def newest_checkpoints(segments: Iterable[Segment]) -> dict[int, CheckpointAt]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.errors import WriteFailed
-from simlab.record.atomic import committing_hdf5
+from simlab.record.atomic import committing_hdf5, unlink_file
+from simlab.record.checked import Mismatch, claimed, mark, put, put_attributes
+from simlab.record.checksum import ArrayDigest, Damaged
 from simlab.record.schema import SEGMENT_SCHEMA
 from simlab.record.segments import (
     Checkpoint,
@@ -32,6 +34,7 @@ from simlab.record.segments import (
     dump_marks,
     newest_checkpoints,
     newest_failures,
+    reading,
 )
 
 MERGE_AT = 8  # each row is copied log_8 times in all
@@ -48,8 +51,15 @@ class _Table:
 class Writer:
     """Buffers rows and marks, and commits them. One writer a process; its files are its own."""
 
-    def __init__(self, directory: Path, spec_hash: str, provenance: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        spec_hash: str,
+        provenance: Mapping[str, Any],
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
         self.directory = directory
+        self.say = say
         self.token = uuid.uuid4().hex[:12]
         self.spec_hash = spec_hash
         self.provenance = json.dumps(dict(provenance), sort_keys=True)
@@ -88,7 +98,7 @@ class Writer:
 
     def fail(self, point: int, attempt: int, error: str, traceback: str) -> None:
         """Mark a failure and drop the point's rows since its last commit."""
-        self.failed[point] = (attempt, error, traceback)
+        self.failed[point] = (attempt, _storable(error), _storable(traceback))
         for table in self._tables.values():
             kept = [i for i, block in enumerate(table.blocks) if block[0] != point]
             table.blocks = [table.blocks[i] for i in kept]
@@ -106,7 +116,7 @@ class Writer:
             tables = (table for table in self._tables.values() if table.blocks)
             for i, table in enumerate(tables):
                 group = file.create_group(f"tables/{i}")
-                group["blocks"] = np.array(table.blocks, dtype=np.int64)
+                put(group, "blocks", np.array(table.blocks, dtype=np.int64))
                 for name in table.parts[0]:
                     _write_parts(group, f"columns/{name}", [part[name] for part in table.parts])
             for point, checkpoint in checkpoints.items():
@@ -125,87 +135,143 @@ class Writer:
     def _merge(self) -> None:
         level = 0
         while level <= max(self.levels, default=0):
-            paths = self.levels.get(level, [])
+            paths = self.levels[level] = [path for path in self.levels.get(level, []) if path.exists()]
             sizes = np.cumsum([path.stat().st_size for path in paths])
             few = int(np.searchsorted(sizes, MERGE_BYTES, side="right"))
-            if len(paths) >= MERGE_AT and few > 1:
+            if len(paths) >= MERGE_AT and few > 1 and (parts := self._sound(level, paths[:few])):
                 # Merging is tidiness: where there is no room for it, the run goes on without.
                 with contextlib.suppress(WriteFailed):
-                    self._merge_paths(paths[:few], level + 1)
+                    self.merge(parts, level + 1)
                     self.levels[level] = paths[few:]
             level += 1
 
-    def _merge_paths(self, paths: list[Path], level: int) -> None:
-        """One segment in place of several, without the checkpoints that later ones made dead."""
-        parts = [Segment.read(path) for path in paths]
-        with self._new_segment(level, parts) as (_, file):
-            _copy_tables(file, parts)
-            finished = {point: length for part in parts for point, length in part.finished.items()}
-            for point, reference in newest_checkpoints(parts).items():
-                if point not in finished:
-                    with h5py.File(reference.segment.path) as source:
-                        source.copy(f"checkpoints/{point}", file.require_group("checkpoints"))
-            dump_marks(file, finished, newest_failures(parts))
+    def _sound(self, level: int, paths: list[Path]) -> list[Segment]:
+        """The segments, read and checked; none where one is damaged: it is said, and left alone from then on."""
+        parts = []
         for path in paths:
-            path.unlink()
+            try:
+                part = Segment.read(path)
+                part.check_whole()
+                parts.append(part)
+            except Damaged as error:
+                self.levels[level].remove(path)
+                self.say(str(error))
+        return parts if len(parts) == len(paths) else []
+
+    def merge(self, parts: Sequence[Segment], level: int, dropped: Set[int] = frozenset()) -> Path:
+        """One segment in place of several, without the checkpoints that later ones made dead.
+
+        parts: checked by the caller; those of which everything is in the new segment are unlinked.
+        dropped: points of which nothing is copied.
+        """
+        with self._new_segment(level, parts, dropped) as (path, file):
+            _copy_tables(file, parts, dropped)
+            finished = {p: length for part in parts for p, length in part.finished.items() if p not in dropped}
+            for point, reference in newest_checkpoints(parts).items():
+                if point not in finished and point not in dropped:
+                    _copy_checkpoint(file, reference.segment, point)
+            failed = {p: failure for p, failure in newest_failures(parts).items() if p not in dropped}
+            dump_marks(file, finished, failed)
+        if not dropped:
+            for part in parts:
+                unlink_file(part.path)
+        return path
 
     @contextlib.contextmanager
-    def _new_segment(self, level: int, parts: Sequence[Segment] = ()) -> Iterator[tuple[Path, h5py.File]]:
+    def _new_segment(
+        self, level: int, parts: Sequence[Segment] = (), dropped: Set[int] = frozenset()
+    ) -> Iterator[tuple[Path, h5py.File]]:
         path = self.directory / f"{self.token}-{self.number:06d}.h5"
         self.number += 1
-        with committing_hdf5(path) as file:
-            file.attrs["simlab_segment"] = SEGMENT_SCHEMA
-            file.attrs["spec_hash"] = self.spec_hash
-            file.attrs["level"] = level
-            file.attrs["replaces"] = json.dumps([part.path.name for part in parts])
+        with committing_hdf5(path, sealed=True, libver=("v110", "v110")) as file:
             # Rows keep the provenance of those who computed them, not of those who copied them.
             made_by = {text for part in parts for text in part.provenance} or {self.provenance}
-            file.attrs["provenance"] = json.dumps(sorted(made_by))
+            about: dict[str, int | str] = {
+                "simlab_segment": SEGMENT_SCHEMA,
+                "spec_hash": self.spec_hash,
+                "level": level,
+                "replaces": json.dumps([part.path.name for part in parts]),
+                "dropped": json.dumps(sorted(dropped)),
+                "provenance": json.dumps(sorted(made_by)),
+            }
+            put_attributes(file, about)
             yield path, file
         self.levels.setdefault(level, []).append(path)
 
 
+def _copy_checkpoint(file: h5py.File, part: Segment, point: int) -> None:
+    if not part.is_sealed:  # has no checksums to copy
+        dump_checkpoint(file.create_group(f"checkpoints/{point}"), part.checkpoint(point))
+        return
+    with reading(part.path), h5py.File(part.path) as source:
+        source.copy(f"checkpoints/{point}", file.require_group("checkpoints"))
+
+
+def _storable(text: str) -> str:
+    """Text as HDF5 can hold it: UTF-8 without NUL."""
+    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+
+
 def _write_parts(group: h5py.Group, name: str, parts: list[NDArray[Any]]) -> None:
     if len(parts) == 1:
-        group[name] = parts[0]
+        put(group, name, parts[0])
         return
     # Joined in slices of bounded size: a commit must not need its rows twice in memory.
-    total = sum(map(len, parts))
-    dataset = group.create_dataset(name, shape=(total, *parts[0].shape[1:]), dtype=parts[0].dtype)
-    start, batch, size = 0, [], 0
-    for part in parts:
+    column = _Column(group, name, sum(map(len, parts)), parts[0].dtype, parts[0].shape[1:])
+    batch: list[NDArray[Any]] = []
+    for i, part in enumerate(parts):
         batch.append(part)
-        size += part.nbytes
-        if size > COPY_BYTES:
-            start = _put(dataset, start, batch)
-            batch, size = [], 0
-    if batch:
-        _put(dataset, start, batch)
+        if i == len(parts) - 1 or sum(one.nbytes for one in batch) > COPY_BYTES:
+            column.append(np.concatenate(batch))
+            batch = []
+    column.close()
 
 
-def _put(dataset: h5py.Dataset, start: int, batch: list[NDArray[Any]]) -> int:
-    rows = np.concatenate(batch)
-    dataset[start : start + len(rows)] = rows
-    return start + len(rows)
+class _Column:
+    """A dataset written from its first row to its last, with the checksum of the whole."""
+
+    def __init__(self, group: h5py.Group, name: str, rows: int, dtype: Any, shape: tuple[int, ...]) -> None:
+        self.dataset = group.create_dataset(name, shape=(rows, *shape), dtype=dtype)
+        self.digest = ArrayDigest(np.dtype(dtype), (rows, *shape))
+        self.row = 0
+
+    def append(self, rows: NDArray[Any]) -> None:
+        self.dataset[self.row : self.row + len(rows)] = rows
+        self.digest.update(rows)
+        self.row += len(rows)
+
+    def close(self) -> None:
+        mark(self.dataset, self.digest.hexdigest())
 
 
-def _copy_tables(file: h5py.File, parts: list[Segment]) -> None:
-    by_signature: dict[Signature, list[tuple[Segment, Table]]] = {}
+def _copy_tables(file: h5py.File, parts: Sequence[Segment], dropped: Set[int]) -> None:
+    by_signature: dict[Signature, list[tuple[Segment, Table, NDArray[np.bool_]]]] = {}
     for part in parts:
         for table in part.tables:
-            by_signature.setdefault(table.signature, []).append((part, table))
+            kept = ~np.isin(table.blocks[:, 0], sorted(dropped))
+            if kept.any():
+                by_signature.setdefault(table.signature, []).append((part, table, kept))
     for i, (signature, sources) in enumerate(by_signature.items()):
         group = file.create_group(f"tables/{i}")
-        group["blocks"] = np.concatenate([table.blocks for _, table in sources])
-        total = sum(table.rows for _, table in sources)
+        blocks = np.concatenate([table.blocks[kept] for _, table, kept in sources])
+        put(group, "blocks", blocks)
         for name, dtype, shape in signature:
-            target = group.create_dataset(f"columns/{name}", shape=(total, *shape), dtype=dtype)
-            start = 0
-            for part, table in sources:
-                with h5py.File(part.path) as source:
-                    column = source[f"{table.group}/columns/{name}"]
-                    rows = max(1, COPY_BYTES // max(1, column.dtype.itemsize * int(np.prod(shape))))
-                    for at in range(0, table.rows, rows):
-                        stop = min(at + rows, table.rows)
-                        target[start + at : start + stop] = column[at:stop]
-                start += table.rows
+            target = _Column(group, f"columns/{name}", int(blocks[:, 2].sum()), dtype, shape)
+            for part, table, kept in sources:
+                _copy_column(target, part, table, name, kept)
+            target.close()
+
+
+def _copy_column(target: _Column, part: Segment, table: Table, name: str, kept: NDArray[np.bool_]) -> None:
+    """Append the rows of the blocks that are kept; the checksum of the whole column is checked on the way."""
+    with reading(part.path), h5py.File(part.path) as source:
+        column = source[f"{table.group}/columns/{name}"]
+        digest = ArrayDigest(column.dtype, column.shape)
+        chosen = np.repeat(kept, table.blocks[:, 2])
+        step = max(1, COPY_BYTES // max(1, column.dtype.itemsize * int(np.prod(column.shape[1:]))))
+        for at in range(0, table.rows, step):
+            rows = column[at : at + step]
+            digest.update(rows)
+            target.append(rows if kept.all() else rows[chosen[at : at + step]])
+        if part.is_sealed and digest.hexdigest() != claimed(column):
+            raise Mismatch(f"the checksum of {column.name} differs")

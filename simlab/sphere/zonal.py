@@ -13,6 +13,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simlab.core import checks
 from simlab.sphere.legendre import legendre_sum
 from simlab.sphere.multiplicity import multiplicity
 
@@ -47,6 +48,8 @@ def mode_curvature(dim: int, degree: int, u: ArrayLike) -> Floats:
 
 def axes(count: int, dim: int, rng: np.random.Generator) -> Floats:
     """V : (count, d), independent and uniform on the unit sphere."""
+    count, dim = checks.whole(count, "count", least=0), checks.draw_from(dim, rng)
+    checks.room(2 * count * dim, f"count = {count} in dimension {dim}")
     V = rng.standard_normal((count, dim))
     V /= np.sqrt(np.einsum("ij,ij->i", V, V))[:, np.newaxis]
     return V

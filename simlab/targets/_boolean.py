@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PlainValidator
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 
@@ -50,6 +51,9 @@ class Monomials:
 
     def signs(self, X: Floats) -> Floats:
         """z : (n, P)"""
+        X, needed = checks.matrix(X), int(self.coordinates.max(initial=-1)) + 1
+        if X.shape[1] < needed:
+            raise BadInput(f"X has shape {X.shape}: must have {needed} columns or more, which the terms name")
         z: Floats = self.factor * X[:, self.coordinates]
         return z
 
@@ -80,6 +84,7 @@ def on_the_cube(
     params: OnTheCube, terms: Sequence[Term], coefficients: Sequence[float], dim: int, rng: np.random.Generator
 ) -> Monomials:
     """The target in dimension d, of the places 0 … P − 1, P − 1 the largest that a term names."""
+    dim = checks.draw_from(dim, rng)
     count = 1 + max((place for term in terms for place in term), default=-1)
     if count > dim:
         raise BadInput(f"terms: {count} coordinates; must be at most the dimension {dim}")

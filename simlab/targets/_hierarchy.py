@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, Field
 
+from simlab.core import checks
+
 Floats = NDArray[np.float64]
 Terms = dict[tuple[int, ...], Floats]
 """Coordinates S, increasing → c_S : (k,)."""
@@ -44,18 +46,20 @@ class Learned:
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """F = `inner`: X (n, d) → (n, k), G = `outer`: (n, k) → (n, k); `coordinates` are those of x that count, where only
+    """F = `inner`: X (n, d) → (n, k), G = `outer`: (n, k) → (n, k); d = `dim`; `coordinates` are those of x that count, where only
     some do; `walsh(s)` the Walsh expansion of H on the cube {±s}^d, where it is known.
     """
 
     inner: Callable[[Floats], Floats]
     outer: Callable[[Floats], Floats]
     alpha: float
+    dim: int
     coordinates: NDArray[np.int64] | None = None
     walsh: Callable[[float], Terms] | None = None
 
     def parts(self, X: Floats) -> tuple[Floats, Floats]:
         """F(X) and G(F(X)) : (n, k) each"""
+        X = checks.matrix(X, dim=self.dim)
         F = self.inner(X)
         return F, self.outer(F)
 

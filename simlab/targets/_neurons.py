@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.activations._apply import apply
+from simlab.core import checks
 from simlab.core.params import Params
 
 Floats = NDArray[np.float64]
@@ -22,5 +23,5 @@ class NeuronSum:
     activation: Params
 
     def __call__(self, X: Floats) -> Floats:
-        values: Floats = apply(self.activation, X @ self.neurons.T) @ self.coefficients
+        values: Floats = apply(self.activation, checks.matrix(X, dim=self.neurons.shape[1]) @ self.neurons.T) @ self.coefficients
         return values

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core.errors import BadInput
+from simlab.core import checks
+from simlab.core.errors import BadInput, shown
 
 Floats = NDArray[np.float64]
 
 
 def norms(X: Floats) -> Floats:
     """‖x_i‖ : (n,)"""
+    X = checks.matrix(X)
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", X, X)))
 
 
@@ -29,14 +31,23 @@ class Radial:
     breaks: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        edges = (0.0, *self.breaks)
-        if not self.breaks or not all(a < b < np.inf for a, b in itertools.pairwise(edges)):
-            raise BadInput(f"breaks = {self.breaks}: must be radii, one or more, increasing and greater than 0")
+        checks.function(self.profile, "profile")
+        edges = (0.0, *checks.array(checks.listed(self.breaks, "breaks"), "breaks", ndim=1).tolist())
+        if len(edges) == 1 or not all(a < b for a, b in itertools.pairwise(edges)):
+            raise BadInput(f"breaks = {shown(self.breaks)}: must be radii, one or more, increasing and greater than 0")
+        object.__setattr__(self, "breaks", edges[1:])
+
+    def values(self, r: Floats) -> Floats:
+        """The profile at radii (n,), refused unless it gives one real number for each."""
+        found = checks.array(self.profile(r), "profile", finite=False)
+        if found.shape != r.shape:
+            raise BadInput(f"profile: gave shape {found.shape} for {r.size} radii; must be {r.shape}, one value for each")
+        return found
 
     def __call__(self, X: Floats) -> Floats:
-        return np.asarray(self.profile(norms(X)), dtype=np.float64)
+        return np.asarray(checks.array(self.values(norms(X)), "profile"))
 
     @property
     def outside(self) -> float:
         """The constant beyond the last break."""
-        return float(self.profile(np.array([2.0 * self.breaks[-1]]))[0])
+        return float(checks.array(self.values(np.array([2.0 * self.breaks[-1]])), "profile")[0])

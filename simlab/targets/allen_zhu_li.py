@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.targets._hierarchy import Alpha, Hierarchy, Terms
@@ -42,7 +43,7 @@ def outputs(params: Params) -> int:
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Hierarchy:
-    p, g = params.pairs, params.group
+    p, g, dim = params.pairs, params.group, checks.draw_from(dim, rng)
     if 2 * p > dim:
         raise BadInput(f"pairs = {p}: must be at most {dim // 2}, half the dimension {dim}")
     square = params.factor**2
@@ -62,4 +63,4 @@ def draw(params: Params, dim: int, rng: np.random.Generator) -> Hierarchy:
             terms[group] = terms.get(group, np.zeros(p)) + c
         return terms
 
-    return Hierarchy(inner, outer, params.alpha, np.arange(2 * p), walsh)
+    return Hierarchy(inner, outer, params.alpha, dim, np.arange(2 * p), walsh)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 
@@ -23,6 +24,11 @@ EXAMPLES: tuple[dict[str, object], ...] = ({}, {"coordinate": 3, "scale": 0.5})
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:
+    dim = checks.draw_from(dim, rng)
     if params.coordinate > dim:
         raise BadInput(f"coordinate = {params.coordinate}: must be at most {dim}, the dimension of the inputs")
-    return lambda X: np.maximum(1.0 - params.scale * np.abs(X[:, params.coordinate - 1]), 0.0)
+
+    def target(X: Floats) -> Floats:
+        return np.maximum(1.0 - params.scale * np.abs(checks.matrix(X, dim=dim)[:, params.coordinate - 1]), 0.0)
+
+    return target

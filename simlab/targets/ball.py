@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
+from simlab.core import checks
 from simlab.core.params import Params as Base
 from simlab.targets._radial import Radial
 
@@ -14,4 +15,5 @@ class Params(Base):
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Radial:
+    checks.draw_from(dim, rng)
     return Radial(lambda r: (r < params.radius).astype(np.float64), (params.radius,))

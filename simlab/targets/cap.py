@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from scipy.special import betainc, betaincinv
 
+from simlab.core import checks
 from simlab.core.params import Params as Base
 from simlab.sphere.legendre import legendre
 from simlab.sphere.power import power_of
@@ -70,6 +71,7 @@ def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats
 
 def power(params: Params, dim: int, max_degree: int) -> Floats:
     """Exact, for x uniform on a sphere of any radius."""
+    dim, max_degree = checks.dimension(dim, least=2), checks.degree(max_degree)
     c = threshold(params, dim)
     log_front = (
         math.lgamma(dim / 2) - math.lgamma((dim - 1) / 2) - 0.5 * math.log(math.pi) - math.log(dim - 1)

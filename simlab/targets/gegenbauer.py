@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from simlab.core import checks
 from simlab.core.params import AsTuple
 from simlab.core.params import Params as Base
 from simlab.sphere.legendre import legendre_sum
@@ -65,6 +66,7 @@ def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats
         parts.append((mode, w, c))
 
     def target(X: Floats) -> Floats:
+        X = checks.matrix(X, dim=dim)
         f = np.zeros(len(X))
         for mode, w, c in parts:
             f += legendre_sum(dim, mode, cosines(X, w.T)) @ c
@@ -75,6 +77,7 @@ def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats
 
 def power(params: Params, dim: int, max_degree: int) -> Floats:
     """Exact, for x uniform on a sphere of any radius."""
+    dim, max_degree = checks.dimension(dim, least=2), checks.degree(max_degree)
     p = np.zeros(max_degree + 1)
     for degree, size in zip(params.degrees, _powers(params), strict=True):
         if degree <= max_degree:

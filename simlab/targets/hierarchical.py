@@ -18,6 +18,7 @@ from pydantic import Field, field_validator
 
 from simlab.activations import sin, tanh
 from simlab.activations._apply import apply
+from simlab.core import checks
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.sphere.zonal import axes
@@ -58,10 +59,10 @@ def outputs(params: Params) -> int:
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Hierarchy:
-    k = params.outputs
+    k, dim = params.outputs, checks.draw_from(dim, rng)
     inner = _layer(params.inner_activation, params.inner_norm, (k, params.inner_neurons), dim, rng)
     outer = _layer(params.outer_activation, params.outer_norm, (k, params.outer_neurons), k, rng)
-    return Hierarchy(inner, outer, params.alpha)
+    return Hierarchy(inner, outer, params.alpha, dim)
 
 
 def _layer(

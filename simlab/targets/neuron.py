@@ -14,6 +14,7 @@ from pydantic import Field
 
 from simlab.activations import relu
 from simlab.activations._apply import apply
+from simlab.core import checks
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, module_of
 from simlab.sphere.power import zonal_power
@@ -41,6 +42,8 @@ def draw(params: Params, dim: int, rng: np.random.Generator) -> NeuronSum:
 
 def power(params: Params, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
     """For x uniform on the sphere of this radius; by quadrature, to about 1e-14 of E f²."""
+    dim, max_degree = checks.dimension(dim, least=2), checks.degree(max_degree)
+    radius = checks.number(radius, "radius", above=0)
     scale = params.norm * radius
     kinks = [kink / scale for kink in module_of(params.activation).kinks(params.activation)]
     return zonal_power(lambda u: apply(params.activation, scale * u), dim, max_degree, kinks)

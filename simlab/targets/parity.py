@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.targets._boolean import Monomials, OnTheCube, on_the_cube
 
@@ -20,6 +21,6 @@ EXAMPLES: tuple[dict[str, Any], ...] = ({}, {"degree": 2, "factor": "unit"}, {"d
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Monomials:
-    if params.degree > dim:
+    if params.degree > checks.draw_from(dim, rng):
         raise BadInput(f"degree = {params.degree}: must be at most the dimension {dim}")
     return on_the_cube(params, [tuple(range(params.degree))], [1.0], dim, rng)

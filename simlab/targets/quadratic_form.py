@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 
@@ -49,7 +50,9 @@ def _spread(params: Params, dim: int) -> tuple[int, float]:
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:
+    dim = checks.draw_from(dim, rng)
     rank, spread = _spread(params, dim)
+    checks.room(4 * dim * rank, f"dim = {dim} and rank = {rank}")
     Q, R = np.linalg.qr(rng.standard_normal((dim, rank)))
     V = Q * np.sign(np.diag(R))  # uniform whatever signs LAPACK prefers
     z = rng.standard_normal(rank)
@@ -60,7 +63,7 @@ def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats
     shift = params.trace if params.centred else 0.0
 
     def target(X: Floats) -> Floats:
-        values: Floats = (X @ V) ** 2 @ e - shift
+        values: Floats = (checks.matrix(X, dim=dim) @ V) ** 2 @ e - shift
         return values
 
     return target
@@ -68,6 +71,8 @@ def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats
 
 def power(params: Params, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
     """Exact, for x uniform on the sphere of this radius."""
+    dim, max_degree = checks.dimension(dim, least=2), checks.degree(max_degree)
+    radius = checks.number(radius, "radius", above=0)
     _spread(params, dim)
     p = np.zeros(max(max_degree, 2) + 1)
     p[0] = (radius**2 * params.trace / dim - params.trace * params.centred) ** 2

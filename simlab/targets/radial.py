@@ -7,6 +7,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, model_validator
 
+from simlab.core import checks
 from simlab.core.params import AsTuple
 from simlab.core.params import Params as Base
 from simlab.targets._radial import Radial
@@ -29,5 +30,6 @@ EXAMPLES = ({"knots": [0.0, 1.0, 2.5, 4.0], "values": [1.0, 0.0, -0.5, 0.25]}, {
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Radial:
+    checks.draw_from(dim, rng)
     breaks = tuple(knot for knot in params.knots if knot > 0)
     return Radial(lambda r: np.interp(r, params.knots, params.values), breaks)

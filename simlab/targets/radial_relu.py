@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from simlab.core import checks
 from simlab.core.params import Params as Base
 from simlab.targets._radial import Radial
 
@@ -13,4 +14,5 @@ class Params(Base):
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Radial:
+    checks.draw_from(dim, rng)
     return Radial(lambda r: np.maximum(1.0 - r, 0.0), (1.0,))

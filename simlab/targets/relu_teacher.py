@@ -6,6 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from simlab.activations import relu
+from simlab.core import checks
 from simlab.core.params import Params as Base
 from simlab.targets._neurons import NeuronSum
 
@@ -15,6 +16,8 @@ class Params(Base):
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> NeuronSum:
+    dim = checks.draw_from(dim, rng)
+    checks.room(2 * params.neurons * dim, f"dim = {dim} and neurons = {params.neurons}")
     v = rng.standard_normal((params.neurons, dim))
     v /= np.linalg.norm(v, axis=1, keepdims=True)
     return NeuronSum(v, rng.choice([-1.0, 1.0], size=params.neurons), relu.Params())

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.targets._hierarchy import Alpha, Hierarchy, Terms
@@ -37,6 +38,7 @@ def outputs(params: Params) -> int:
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Hierarchy:
+    dim = checks.draw_from(dim, rng)
     free = dim if params.free is None else params.free
     if free > dim:
         raise BadInput(f"free = {free}: must be at most {dim}, the dimension")
@@ -58,4 +60,4 @@ def draw(params: Params, dim: int, rng: np.random.Generator) -> Hierarchy:
         terms[parity] = terms.get(parity, np.zeros(k)) + params.alpha * (factor * scale) ** k
         return terms
 
-    return Hierarchy(inner, outer, params.alpha, chosen, walsh)
+    return Hierarchy(inner, outer, params.alpha, dim, chosen, walsh)

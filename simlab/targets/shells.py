@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
+from simlab.core import checks
 from simlab.core.params import Params as Base
 from simlab.targets._radial import Radial
 
@@ -57,6 +58,7 @@ def edges(params: Params) -> Floats:
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Radial:
+    checks.draw_from(dim, rng)
     if params.signs == "random":
         signs = rng.choice([-1.0, 1.0], size=params.count)
     elif params.signs == "alternating":

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 from scipy.special import gammaln, hyp0f1
 
+from simlab.core import checks
 from simlab.core.params import Params as Base
 from simlab.sphere.legendre import legendre_sum
 from simlab.sphere.multiplicity import log_multiplicity
@@ -56,6 +57,7 @@ def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats
 
 def power(params: Params, dim: int, max_degree: int) -> Floats:
     """Exact, for x uniform on a sphere of any radius."""
+    dim, max_degree = checks.dimension(dim, least=2), checks.degree(max_degree)
     p = np.zeros(max_degree + 1)
     if params.family == "power_decay":
         known = min(max_degree, params.max_degree)

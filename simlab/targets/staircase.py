@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.targets._boolean import Monomials, OnTheCube, on_the_cube
 
@@ -19,7 +20,7 @@ EXAMPLES: tuple[dict[str, Any], ...] = ({}, {"steps": 2, "coordinates": "random"
 
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Monomials:
-    if params.steps > dim:
+    if params.steps > checks.draw_from(dim, rng):
         raise BadInput(f"steps = {params.steps}: must be at most the dimension {dim}")
     terms = [tuple(range(k + 1)) for k in range(params.steps)]
     return on_the_cube(params, terms, [1.0] * params.steps, dim, rng)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
+from simlab.core import checks
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 
@@ -38,9 +39,11 @@ EXAMPLES: tuple[dict[str, Any], ...] = (
 
 def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:
     module = module_of(params.network)
+    dim = checks.draw_from(dim, rng)
     theta = module.initialise(params.network, dim, rng)
 
     def target(X: Floats) -> Floats:
+        X = checks.matrix(X, dim=dim)
         return params.scale * np.asarray(module.forward(params.network, theta, X)).reshape(len(X))
 
     return target

@@ -58,7 +58,7 @@ class Moments:
         half = np.diff(self.edges)[:, np.newaxis] / 2
         s = self.edges[:-1, np.newaxis] + half * (1.0 + x)
         r = s / self.c
-        g = np.asarray(target.profile(r.ravel()), dtype=np.float64).reshape(r.shape)
+        g = target.values(r.ravel()).reshape(r.shape)
         high = np.abs(g @ np.linalg.inv(legendre.legvander(x, NODES - 1)).T[:, -2:]).max(initial=0.0)
         if not high <= ROUGH * np.abs(g).max():
             raise BadInput(

@@ -133,7 +133,7 @@ class Transform:
         edges = np.append(np.concatenate(pieces), self.last)
         half = np.diff(edges)[:, None] / 2
         s = (edges[:-1, None] + half * (1 + NODES)).ravel()
-        g = np.asarray(self.target.profile(s / self.factor), np.float64) - self.target.outside
+        g = self.target.values(s / self.factor) - self.target.outside
         if not np.all(np.isfinite(g)):
             raise BadInput(f"target: not finite at the radius {s[~np.isfinite(g)][0] / self.factor:g}")
         return s, (half * WEIGHTS).ravel(), g

@@ -24,6 +24,7 @@ from simlab.core.params import Params, kind_of, module_of
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
 
+pytestmark = pytest.mark.usefixtures("allow_code")
 KINDS = lookup.all_examples("activations")
 BY_QUADRATURE = ("tanh", "softplus", "custom", "shifted")
 CLOSED = [(kind, fields) for kind, fields in KINDS if kind not in BY_QUADRATURE]

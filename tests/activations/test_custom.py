@@ -16,6 +16,8 @@ from simlab import activations
 from simlab.core.errors import BadInput
 from simlab.core.params import Params, dump, module_of, parse
 
+pytestmark = pytest.mark.usefixtures("allow_code")
+
 
 def ramp(z: float) -> float:
     return max(z, 0.0)

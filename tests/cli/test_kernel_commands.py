@@ -32,7 +32,7 @@ def test_spectrum_prints_the_contract(simlab: Call, tmp_path: Path) -> None:
 
 
 def test_what_is_smaller_than_its_error_is_not_told_as_a_number(simlab: Call) -> None:
-    own = ("nngp", "--depth", "2", "--activation", "custom", "--set", "activation.phi=numpy:tanh")
+    own = ("nngp", "--depth", "2", "--activation", "custom", "--set", "activation.phi=numpy:tanh", "--allow-code")
     arguments = ("spectrum", *own, "--dim", "3", "--max-degree", "5")
     found = json.loads(simlab(*arguments, "--json").stdout)
     assert [value is None for value in found["eigenvalues"]] == [True, False, True, False, True, False]

@@ -41,6 +41,7 @@ def test_a_kernel_shows_its_fields_and_what_it_can_do() -> None:
     assert tab(type(ntk(3))) == sorted([*tab(ntk(3)), "mro", "register"])  # as of every abstract class
 
 
+@pytest.mark.usefixtures("allow_code")
 @pytest.mark.parametrize("room", [room for room in lookup.rooms() if lookup.kinds(room) and room != "claims"])
 def test_every_kind_shows_its_fields(room: str) -> None:
     for kind, table in lookup.all_examples(room):

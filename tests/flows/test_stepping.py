@@ -62,7 +62,7 @@ def test_several_outputs() -> None:
     assert state["eta"] == pytest.approx(0.9 * 2 / np.linalg.eigvalsh(J @ J.T / n)[-1], rel=1e-4)
     gradient_descent.advance(fields, problem, state, 50, 1e9)
     assert problem.loss(state["theta"]) < 0.5 * problem.loss(theta0)
-    with pytest.raises(BadInput, match=r"^y: shape \(12,\); the network has 2 outputs for 12 inputs$"):
+    with pytest.raises(BadInput, match=r"^y has shape \(12,\): the network has 2 outputs for 12 inputs$"):
         Problem.of(Bound(params, problem.X.shape[1]), problem.X, y[:, 0], 1.0)
 
 

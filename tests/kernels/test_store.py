@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 from simlab.core.errors import BadInput, WriteFailed
 from simlab.kernels import _store, gram, laplace, nngp, ntk
+from simlab.kernels._blocks import STRIP, Matrix
 from simlab.kernels._store import Task, gram_file
 
 KERNELS = {"nngp": nngp(3), "ntk": ntk(3)}
@@ -53,15 +55,15 @@ def test_it_goes_on_after_a_stop(X, tmp_path, small_blocks, monkeypatch):
     whole = read(gram_file(KERNELS, X, tmp_path / "whole.h5"))
     monkeypatch.setattr(_store, "COMMIT_SECONDS", 0.0)
     computed = []
-    original = _store._write
+    original = Matrix.write
 
-    def stops(descriptor, part, offset, task, rows, columns, block):
-        computed.append((rows.start, columns.start))
+    def stops(matrix, block, values):
+        computed.append(block)
         if len(computed) == 9:
             raise KeyboardInterrupt
-        original(descriptor, part, offset, task, rows, columns, block)
+        return original(matrix, block, values)
 
-    monkeypatch.setattr(_store, "_write", stops)
+    monkeypatch.setattr(Matrix, "write", stops)
     with pytest.raises(KeyboardInterrupt):
         gram_file(KERNELS, X, tmp_path / "K.h5")
     assert not (tmp_path / "K.h5").exists()
@@ -80,54 +82,53 @@ CHILD = """
 import sys, numpy as np
 from pathlib import Path
 from simlab.kernels import _store, nngp, ntk
-_store.LARGEST, _store.COMMIT_SECONDS = 384, 0.0
+_store.LARGEST = 384
 X = np.random.default_rng(0).standard_normal((4000, 30))
-print("begins", flush=True)
-_store.gram_file({"nngp": nngp(3), "ntk": ntk(3)}, X, Path(sys.argv[1]), progress=lambda *at: print(at[0], flush=True))
+_store.gram_file({"nngp": nngp(3), "ntk": ntk(3)}, X, Path(sys.argv[1]), commit_seconds=0.0)
 """
 
 
-def test_kill_nine_loses_no_committed_block(tmp_path):
-    def child(path):
-        return subprocess.Popen([sys.executable, "-c", CHILD, str(path)], stdout=subprocess.PIPE, text=True)
+def _committed(journal):
+    """Blocks on the disk; a journal is replaced by a rename, so what is read is whole."""
+    return len(json.loads(journal.read_text())["done"]) if journal.exists() else 0
 
-    path = tmp_path / "K.h5"
-    committed = 0
-    for attempt in range(4):
-        process = child(path)
-        assert process.stdout.readline() == "begins\n"
-        process.stdout.readline()
-        time.sleep(0.05 + 0.1 * attempt)
+
+def test_kill_nine_loses_no_committed_block(tmp_path):
+    path, journal = tmp_path / "K.h5", tmp_path / "K.h5.part.json"
+    for target in (1, 13, 14, 40):  # of 66 blocks
+        process = subprocess.Popen([sys.executable, "-c", CHILD, str(path)])
+        while process.poll() is None and _committed(journal) < target:
+            time.sleep(0.001)
         os.kill(process.pid, signal.SIGKILL)
-        process.communicate()
-        if not path.exists() and (tmp_path / "K.h5.part.json").exists():
-            done = len(json.loads((tmp_path / "K.h5.part.json").read_text())["done"])
-            assert done >= committed
-            committed = done
-    if not path.exists():
-        process = child(path)
-        process.communicate()
-        assert process.returncode == 0
+        assert process.wait() == -signal.SIGKILL
+        assert _committed(journal) >= target
+        assert not path.exists()
+    before = _committed(journal)
     X = np.random.default_rng(0).standard_normal((4000, 30))
+    said = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_store, "LARGEST", 384)
+        gram_file({"nngp": nngp(3), "ntk": ntk(3)}, X, path, say=said.append)
+    assert said == [f"{path}.part: going on, {before} of 66 blocks are there"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["K.h5"]
     found = read(path)
     for name, expected in zip(("nngp", "ntk"), gram([nngp(3), ntk(3)], X), strict=True):
         assert np.array_equal(found[name], expected)
-    assert committed > 0
 
 
 def _stop_after_a_block(kernels, X, path, monkeypatch):
     """Leave a file with one block in it."""
     with monkeypatch.context() as patch:
-        write, told = _store._write, []
+        write, told = Matrix.write, []
 
         def stops(*arguments):
             told.append(arguments)
             if len(told) > len(kernels):
                 raise KeyboardInterrupt
-            write(*arguments)
+            return write(*arguments)
 
         patch.setattr(_store, "COMMIT_SECONDS", 0.0)
-        patch.setattr(_store, "_write", stops)
+        patch.setattr(Matrix, "write", stops)
         with pytest.raises(KeyboardInterrupt):
             gram_file(kernels, X, path)
 
@@ -135,8 +136,8 @@ def _stop_after_a_block(kernels, X, path, monkeypatch):
 def test_nothing_is_overwritten_or_mixed_unasked(X, tmp_path, small_blocks, monkeypatch):
     path = tmp_path / "K.h5"
     gram_file({"ntk": ntk(3)}, X, path)
-    with pytest.raises(BadInput, match="exists already"):
-        gram_file({"ntk": ntk(3)}, X, path)
+    with pytest.raises(BadInput, match=r"exists already, of another Gram matrix .kernels differ.*--overwrite"):
+        gram_file({"ntk": ntk(4)}, X, path)
     gram_file({"laplace": laplace(1.0)}, X[:200], path, overwrite=True)
     assert list(read(path)) == ["laplace"]
     _stop_after_a_block({"ntk": ntk(3)}, X, tmp_path / "J.h5", monkeypatch)
@@ -147,7 +148,7 @@ def test_nothing_is_overwritten_or_mixed_unasked(X, tmp_path, small_blocks, monk
         with pytest.raises(BadInput, match=f"another Gram matrix .{differs} differ"):
             gram_file(kernels, data, tmp_path / "J.h5")
     (tmp_path / "J.h5.part.json").write_text("{")
-    with pytest.raises(BadInput, match="is not a journal of simlab"):
+    with pytest.raises(BadInput, match="not a journal of this version of simlab"):
         gram_file({"ntk": ntk(3)}, X, tmp_path / "J.h5")
 
 
@@ -198,11 +199,12 @@ def test_a_damaged_part_is_refused_and_a_second_process_too(X, tmp_path, small_b
     monkeypatch.setattr(_store, "_fill", fill)
     _stop_after_a_block({"ntk": ntk(3)}, X, path, monkeypatch)
     part, journal = tmp_path / "K.h5.part", tmp_path / "K.h5.part.json"
-    state = json.loads(journal.read_text())
-    journal.write_text(json.dumps(state | {"done": [999]}))
-    with pytest.raises(BadInput, match="is not a journal of simlab"):
+    text = journal.read_text()
+    journal.write_text(text.replace('"done": [[0,', '"done": [[1,'))
+    assert journal.read_text() != text
+    with pytest.raises(BadInput, match="not a journal of this version of simlab"):
         gram_file({"ntk": ntk(3)}, X, path)
-    journal.write_text(json.dumps(state))
+    journal.write_text(text)
     with part.open("r+b") as file:
         file.truncate(5000)
     with pytest.raises(BadInput, match="gone or cut short"):
@@ -227,13 +229,15 @@ def test_memory_sets_the_block(X):
     assert small.block < large.block
     for task, memory in ((small, at_least), (large, 4 * at_least)):
         assert task.block % _store.TILE == 0
-        assert 2 * 8 * task.block * (task.block + _store.CHUNK) + _store.OVERHEAD + X.nbytes <= memory
+        assert 2 * 8 * task.block * (task.block + STRIP) + _store.OVERHEAD + X.nbytes <= memory
     with pytest.raises(BadInput, match=r"memory = 100 MB: too little here, \d+ MB is the least"):
         Task.of(KERNELS, X, "float64", 100 * 10**6)
 
 
 def test_a_disk_without_room_is_told_before_the_work(X, tmp_path, monkeypatch):
-    monkeypatch.setattr(_store.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000})())
-    with pytest.raises(WriteFailed, match="the disk has"):
-        gram_file(KERNELS, X, tmp_path / "K.h5")
+    for total in (10**12, 1000):
+        usage = SimpleNamespace(free=1000, total=total)
+        monkeypatch.setattr(_store.shutil, "disk_usage", lambda path, usage=usage: usage)
+        with pytest.raises(WriteFailed, match="the disk has"):
+            gram_file(KERNELS, X, tmp_path / "K.h5")
     assert list(tmp_path.iterdir()) == []

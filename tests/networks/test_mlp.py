@@ -121,5 +121,5 @@ def test_by_hand() -> None:
 
 def test_weights_of_another_size_are_refused() -> None:
     params: Any = networks.get("mlp", depth=2, width=3)
-    with pytest.raises(BadInput, match=r"theta: shape \(5,\); must be \(18,\) for inputs in R\^5"):
+    with pytest.raises(BadInput, match=r"theta has shape \(5,\): must be \(18,\) for inputs in R\^5"):
         mlp.forward(params, np.zeros(5), X)

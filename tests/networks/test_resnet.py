@@ -106,5 +106,5 @@ def test_bad_input() -> None:
     with pytest.raises(BadInput, match=r"activation = 'step': it jumps"):
         networks.get("resnet3", width=2, outputs=2, activation="step")
     params: Any = networks.get("resnet3", width=m, outputs=k)
-    with pytest.raises(BadInput, match=r"theta: shape \(3,\); must be \("):
+    with pytest.raises(BadInput, match=r"theta has shape \(3,\): must be \("):
         resnet3.weights(params, np.zeros(3), d)

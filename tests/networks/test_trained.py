@@ -184,5 +184,5 @@ def test_what_cannot_be_trained_is_refused() -> None:
     with pytest.raises(BadInput, match="parametrisation = 'mean_field': a net of depth 1 has no hidden layer"):
         networks.get("mlp", depth=1, width=2, parametrisation="mean_field")
     features = networks.get("random_features", width=8, activation="step")
-    with pytest.raises(BadInput, match=r"theta: shape \(5,\); must be \(40,\) for inputs in R\^4"):
+    with pytest.raises(BadInput, match=r"theta has shape \(5,\): must be \(40,\) for inputs in R\^4"):
         module_of(features).tangent_gram(features, np.zeros(5), X)

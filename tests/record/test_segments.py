@@ -154,7 +154,7 @@ def test_foreign_files_are_named_and_refused(tmp_path: Path) -> None:
     (tmp_path / "s" / "notes.txt").unlink()
     with h5py.File(tmp_path / "s" / "0123456789ab-000000.h5", "w") as file:
         file["x"] = 1
-    with pytest.raises(BadInput, match=r"0123456789ab-000000\.h5: not a whole segment"):
+    with pytest.raises(BadInput, match=r"0123456789ab-000000\.h5: damaged: not a whole segment"):
         Index.read(tmp_path / "s", "abc")
 
 

@@ -1,0 +1,314 @@
+"""Numbers and arrays that a user gives, checked in one way everywhere.
+
+Refused are text, dates, complex numbers, other objects, sparse matrices, masked entries (their mask would be lost), NaN
+and infinity, and other shapes than asked for. An array of objects is taken where each of them is a real number, as a
+data frame may hold them. Booleans count as 0 and 1 in an array, as in NumPy and scikit-learn; as a single number they
+are refused. A line names the argument, the first entry that is wrong, and what is allowed.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+import sys
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from simlab.core.errors import BadInput, nearest, one_of, shown
+from simlab.core.resources import free_memory
+
+T = TypeVar("T")
+REALS = "fiub"
+"""`dtype.kind` of real numbers: floats, integers, booleans."""
+MATRIX = "a matrix, one input per row"
+MOST_DIM = 1_000_000_000
+MOST_DEGREE = 1_000_000
+SMALL_BYTES = 1 << 26
+"""What is smaller is allocated without a look at the free memory, which takes a millisecond."""
+
+
+class BadData(BadInput, ValueError):
+    """Data or parameters that cannot be used as given."""
+
+
+class BadType(BadInput, TypeError):
+    """Entries that are no numbers, objects of another type."""
+
+
+def array(
+    values: Any,
+    name: str,
+    *,
+    ndim: int | tuple[int, ...] | None = None,
+    shape: tuple[int, ...] | None = None,
+    dtype: DTypeLike | None = np.float64,
+    least: float | None = None,
+    above: float | None = None,
+    finite: bool = True,
+    empty: bool = True,
+    must: str = "",
+) -> NDArray[Any]:
+    """An array of real numbers, not copied where it is one already.
+
+    ndim: numbers of dimensions that are allowed; any by default.
+    shape: its whole shape.
+    dtype: float type to convert to; None keeps the type of the numbers.
+    least, above: bounds of every entry, included and not.
+    finite: refuse NaN and infinity. Where false, infinity and NaN pass.
+    empty: whether it may have no entries.
+    must: what it has to be, in words, for the error about its shape.
+    """
+    found = numeric(values, name, must)
+    allowed = (ndim,) if isinstance(ndim, int) else ndim
+    if (allowed is not None and found.ndim not in allowed) or (shape is not None and found.shape != shape):
+        raise BadData(f"{name} has shape {found.shape}: must be {must or _shape_words(allowed, shape)}")
+    if not empty and found.size == 0:
+        raise BadData(f"{name} has shape {found.shape}: must have one entry or more")
+    if dtype is not None and found.dtype != dtype:
+        with np.errstate(over="ignore"):  # what is too large becomes infinity, and is named below
+            converted = found.astype(dtype)
+    else:
+        converted = found
+    if finite and converted.dtype.kind == "f" and not np.isfinite(converted).all():
+        at = _first(~np.isfinite(converted))
+        if np.isfinite(found[at]):
+            raise BadData(f"{_place(name, at)} = {_plain(found[at])}: too large for {converted.dtype}")
+        raise BadData(f"{_place(name, at)} = {_plain(found[at])}: must be finite, without NaN or infinity")
+    for bound, wrong in ((least, operator.lt), (above, operator.le)):
+        if bound is not None and (bad := wrong(converted, bound)).any():
+            at = _first(bad)
+            raise BadData(f"{_place(name, at)} = {_plain(found[at])}: must be {_range(least=least, above=above)}")
+    return converted
+
+
+def matrix(X: Any, name: str = "X", *, dim: int | None = None, dtype: DTypeLike | None = np.float64) -> NDArray[Any]:
+    """Inputs (n, d), one per row, of this dimension where it is given."""
+    found = array(X, name, ndim=2, dtype=dtype, must=f"(n, {'d' if dim is None else dim}), {MATRIX}")
+    if found.shape[1] == 0 or (dim is not None and found.shape[1] != dim):
+        words = f"(n, {dim})" if dim is not None else "(n, d), with at least one coordinate"
+        raise BadData(f"{name} has shape {found.shape}: must be {words}")
+    return found
+
+
+def numeric(values: Any, name: str, must: str = "") -> NDArray[Any]:
+    """An array of real numbers as they are, NaN and infinity among them; of objects that are numbers float64."""
+    if isinstance(values, np.ndarray) and type(values) is np.ndarray:
+        found = values
+    else:
+        found = _converted(values, name, must)
+    kind = found.dtype.kind
+    if kind in REALS:
+        return found
+    if kind == "O":
+        return _of_objects(found, name)
+    if kind == "c":
+        raise BadData(f"{name} has dtype {found.dtype}: must be real numbers (Complex data not supported)")
+    example = f", such as {shown(found.flat[0].item())}" if found.size and kind in "US" else ""
+    raise BadType(f"{name} has dtype {found.dtype}{example}: must be real numbers")
+
+
+def number(
+    value: Any,
+    name: str,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    below: float | None = None,
+    infinite: bool = False,
+) -> float:
+    """A real number within its bounds: `least` and `most` included, `above` and `below` not; finite unless said."""
+    bounds = _range(least, above, most, below)
+    plain = value.item() if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 else value
+    is_number = isinstance(plain, numbers.Real | Decimal) and not isinstance(plain, bool)
+    if not is_number or _is_masked(value):
+        raise BadType(f"{name} = {shown(value)}: must be a number{', ' if bounds else ''}{bounds}")
+    try:
+        found = float(plain)  # type: ignore[arg-type]
+    except OverflowError:
+        found = math.inf if plain > 0 else -math.inf
+    if math.isnan(found) or (math.isinf(found) and not infinite):
+        raise BadData(f"{name} = {shown(plain)}: must be finite{' and ' if bounds else ''}{bounds}")
+    if not _within(found, least, above, most, below):
+        raise BadData(f"{name} = {shown(plain)}: must be {bounds}")
+    return found
+
+
+def whole(value: Any, name: str, *, least: int | None = None, most: int | None = None) -> int:
+    """A whole number from `least` to `most`; no float, no boolean."""
+    bounds = _range(least=least, most=most)
+    try:
+        if isinstance(value, bool | np.bool_) or _is_masked(value):
+            raise TypeError
+        found = operator.index(value)
+    except TypeError:
+        raise BadType(f"{name} = {shown(_plain(value))}: must be a whole number{', ' if bounds else ''}{bounds}") from None
+    if not _within(found, least, None, most, None):
+        raise BadData(f"{name} = {shown(found)}: must be {bounds}")
+    return found
+
+
+def dimension(value: Any, name: str = "dim", *, least: int = 1, most: int = MOST_DIM) -> int:
+    """A dimension d of the inputs."""
+    return whole(value, name, least=least, most=most)
+
+
+def draw_from(dim: Any, rng: Any, *, least: int = 1) -> int:
+    """dim, with a generator to draw from."""
+    generator(rng)
+    return dimension(dim, least=least)
+
+
+def degree(value: Any, name: str = "max_degree", *, most: int = MOST_DEGREE) -> int:
+    """A degree of polynomials, 0 or more."""
+    return whole(value, name, least=0, most=most)
+
+
+def room(floats: int, what: str) -> None:
+    """Refuse arrays of so many floats where there is no memory for them; `what` names what asks for it."""
+    if (needed := 8 * floats) > SMALL_BYTES and needed > (free := free_memory()):
+        raise BadInput(f"{what}: needs {_gigabytes(needed)} of memory, and {_gigabytes(free)} are free")
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.3g} GB" if size < 1e300 else "more GB than can be counted"
+
+
+def instance(value: Any, name: str, cls: type[T], must: str) -> T:
+    """An object of this class; `must` says in words what it has to be."""
+    if not isinstance(value, cls):
+        raise BadType(f"{name} = {shown(value)}: must be {must}")
+    return value
+
+
+def float_type(dtype: Any, name: str = "dtype") -> np.dtype[Any]:
+    """float64 or float32."""
+    try:
+        found = np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise BadType(f"{name} = {shown(dtype)}: must be float64 or float32") from None
+    if dtype is None or found not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise BadData(f"{name} = {shown(dtype) if dtype is None else found.name}: must be float64 or float32")
+    return found
+
+
+def generator(rng: Any, name: str = "rng") -> np.random.Generator:
+    return instance(rng, name, np.random.Generator, "a numpy Generator, such as np.random.default_rng(0)")
+
+
+def function(value: Any, name: str) -> Callable[..., Any]:
+    if not callable(value):
+        raise BadType(f"{name} = {shown(value)}: must be a function")
+    return value  # type: ignore[no-any-return]
+
+
+def choice(value: Any, name: str, allowed: Iterable[str]) -> str:
+    """One of these names."""
+    known = list(allowed)
+    if not isinstance(value, str) or value not in known:
+        near = nearest(value, known) if isinstance(value, str) else ""
+        raise BadData(f"{name} = {shown(value)}: unknown{near} (allowed: {one_of(known)})")
+    return value
+
+
+def listed(values: Any, name: str, must: str = "a list") -> list[Any]:
+    """The items of a list, a tuple, an array or another iterable that is neither text nor a table."""
+    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
+        raise BadType(f"{name} = {shown(values)}: must be {must}")
+    try:
+        return list(values)
+    except TypeError:  # an array of no dimensions
+        raise BadType(f"{name} = {shown(values)}: must be {must}") from None
+
+
+def _converted(values: Any, name: str, must: str) -> NDArray[Any]:
+    if hasattr(values, "tocsr"):
+        raise BadType(f"{name} is sparse: must be dense, such as {name}.toarray()")
+    if _is_masked(values):
+        raise BadData(f"{name} has masked entries: fill them first, such as {name}.filled(0.0)")
+    try:
+        return np.asarray(values)
+    except Exception as error:  # of rows of several lengths, or whatever an object's own conversion raises
+        if isinstance(values, list | tuple) and isinstance(error, ValueError):
+            words = must or "numbers in rows of one length"
+            raise BadData(f"{name}: rows of different lengths; must be {words}") from None
+        raise BadType(f"{name} = {shown(values)}: cannot be read as an array of numbers") from None
+
+
+def _is_masked(values: Any, depth: int = 3) -> bool:
+    """Whether an entry is masked, of an array or of those in a list."""
+    ma = sys.modules.get("numpy.ma")
+    if ma is None:
+        return False
+    if isinstance(values, ma.MaskedArray):
+        return bool(ma.is_masked(values))
+    if isinstance(values, list | tuple) and depth:
+        return any(
+            _is_masked(item, depth - 1) for item in values if isinstance(item, list | tuple | ma.MaskedArray)
+        )
+    return False
+
+
+def _of_objects(found: NDArray[Any], name: str) -> NDArray[np.float64]:
+    out = np.empty(found.size)
+    for i, value in enumerate(found.flat):
+        at = tuple(int(k) for k in np.unravel_index(i, found.shape))
+        if not isinstance(value, numbers.Real | Decimal):
+            words = "no string, date or other object but a real number"
+            raise BadType(f"{_place(name, at)} = {shown(value)}: argument must be {words}")
+        try:
+            out[i] = float(value)
+        except OverflowError:
+            raise BadData(f"{_place(name, at)} = {shown(value)}: too large for float64") from None
+    return out.reshape(found.shape)
+
+
+def _first(wrong: Any) -> tuple[int, ...]:
+    """Where the first true entry stands."""
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(wrong)), np.shape(wrong)))
+
+
+def _place(name: str, at: tuple[int, ...]) -> str:
+    return f"{name}[{', '.join(map(str, at))}]" if at else name
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _within(
+    value: float, least: float | None, above: float | None, most: float | None, below: float | None
+) -> bool:
+    return (
+        (least is None or value >= least)
+        and (above is None or value > above)
+        and (most is None or value <= most)
+        and (below is None or value < below)
+    )
+
+
+def _range(
+    least: float | None = None, above: float | None = None, most: float | None = None, below: float | None = None
+) -> str:
+    """`0 or more`, `from 1 to 20`, `greater than 0 and less than 1`; nothing without bounds."""
+    if least is not None and most is not None:
+        return f"from {least} to {most}"
+    words = [
+        *([f"{least} or more"] if least is not None else []),
+        *([f"greater than {above}"] if above is not None else []),
+        *([f"at most {most}"] if most is not None else []),
+        *([f"less than {below}"] if below is not None else []),
+    ]
+    return " and ".join(words)
+
+
+def _shape_words(ndim: tuple[int, ...] | None, shape: tuple[int, ...] | None) -> str:
+    if shape is not None:
+        return str(shape)
+    names = {0: "a single number", 1: "a vector", 2: "a matrix"}
+    return " or ".join(names.get(k, f"of {k} dimensions") for k in ndim or ())

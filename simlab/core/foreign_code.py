@@ -1,0 +1,96 @@
+"""Code that text names: "module:name" in a spec. It is imported, and so run, only where the user allows it.
+
+A spec is data and may come from anybody, so naming a module in it must not be enough to run that module. Allowed is
+what ``--allow-code``, ``simlab.run(…, allow_code=True)`` or SIMLAB_ALLOW_CODE=1 in the environment says; workers
+inherit the environment. A function object given from Python needs no leave: whoever gives it runs it already.
+
+Commands that only read a run (`status`, `show`, `collate`) need no leave either: they take the text as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from simlab.core.errors import BadInput, one_of, shown
+
+ALLOW = "SIMLAB_ALLOW_CODE"
+READING = "SIMLAB_READS_ONLY"  # for our own workers: set by `read_only`
+YES, NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
+
+
+def is_allowed() -> bool:
+    """Whether text may name code to run; BadInput where SIMLAB_ALLOW_CODE is no known word."""
+    word = os.environ.get(ALLOW, "").strip().lower()
+    if word not in (*YES, *NO):
+        raise BadInput(f"{ALLOW} = {shown(os.environ[ALLOW])}: unknown (allowed: {one_of([*YES, *NO[1:]])})")
+    return word in YES
+
+
+@contextlib.contextmanager
+def allowing(yes: bool = True) -> Iterator[None]:
+    """Allow code here and in the processes started from here; with False, leave everything as it is."""
+    before = os.environ.get(ALLOW)
+    if yes:
+        os.environ[ALLOW] = "1"
+    try:
+        yield
+    finally:
+        if yes and before is None:
+            os.environ.pop(ALLOW, None)
+        elif yes and before is not None:
+            os.environ[ALLOW] = before
+
+
+def read_only() -> None:
+    """From here on, also in processes started from here, text that names code is kept as text, not imported."""
+    os.environ[READING] = "1"
+
+
+def is_unread(value: Any) -> bool:
+    """Whether this is text that names code, in a process that only reads."""
+    return isinstance(value, str) and READING in os.environ
+
+
+def was_run() -> bool:
+    """Whether text has named code that was imported in this process."""
+    return _was_run
+
+
+_was_run = False
+
+
+def check_form(text: str) -> None:
+    """ValueError unless the text reads ``module:name``; imports nothing."""
+    module, colon, name = text.partition(":")
+    if not colon or not all(part.isidentifier() for part in [*module.split("."), *name.split(".")]):
+        raise ValueError('must be "module:name" or a function of one float')
+
+
+def load(text: str) -> Callable[..., Any]:
+    """The function that ``module:name`` names; ValueError if it is not allowed or there is none."""
+    check_form(text)
+    if not is_allowed():
+        raise ValueError(
+            f"would import and run code; if you trust it, allow that with --allow-code, or {ALLOW}=1 in the"
+            " environment, or from Python give the function itself (see `simlab guide trust`)"
+        )
+    global _was_run
+    _was_run = True
+    module, _, name = text.partition(":")
+    try:
+        found = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"cannot be imported ({error}); a module of your own must be installed or on PYTHONPATH: the current"
+            " directory is not searched"
+        ) from None
+    except (Exception, SystemExit) as error:  # whatever the module does when it is imported
+        raise ValueError(f"cannot be imported ({type(error).__name__}: {error})") from None
+    if not callable(found):
+        raise ValueError(f"is not a function but {type(found).__name__}")
+    return found

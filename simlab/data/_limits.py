@@ -1,0 +1,47 @@
+"""What is refused of arrays in files, whatever the format: types that are no real numbers, and sizes beyond memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from simlab.core.errors import BadInput, nearest, one_of, shown
+from simlab.core.resources import free_memory
+
+SMALL = 1 << 26  # bytes that are read without asking how much memory is free
+KINDS = {
+    "O": "objects or text",
+    "S": "text",
+    "U": "text",
+    "T": "text",
+    "M": "dates",
+    "m": "lengths of time",
+    "c": "complex numbers",
+    "V": "records or raw bytes",
+}
+
+
+def refuse_unless_real(dtype: np.dtype[Any], what: str) -> None:
+    """Integers, floating-point numbers and booleans pass."""
+    if dtype.kind not in "biuf":
+        holds = KINDS.get(dtype.kind, "something else")
+        raise BadInput(f"{what}: holds {holds} ({shown(str(dtype))}): must be real numbers")
+
+
+def refuse_beyond_memory(size: int, what: str) -> None:
+    """Before `size` bytes are read."""
+    if size > SMALL and size > (free := free_memory()):
+        raise BadInput(f"{what}: {size / 1e9:.3g} GB, of which memory has {free / 1e9:.3g} GB free; save it as .npy")
+
+
+def chosen(name: str, names: Sequence[str], path: Any) -> str:
+    """The name of the array that is meant."""
+    if not names:
+        raise BadInput(f"{path}: holds no arrays")
+    if name and name not in names:
+        raise BadInput(f"{path}::{shown(name)}: no such array{nearest(name[:100], names[:1000])} ({one_of(names)})")
+    if not name and len(names) != 1:
+        raise BadInput(f"{path} holds {len(names)} arrays: name one as {path}::NAME ({one_of(names)})")
+    return name or names[0]

@@ -1,0 +1,88 @@
+"""The files of a Gram store, ``K.h5`` and beside it ``.part``, ``.part.json`` and ``.lock``: regular files, or refused.
+
+A result that is a link stands for the file that it leads to. The others are never links: who may write in a shared
+directory could have another file written, or thrown away, through them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from simlab.core.errors import BadInput, WriteFailed
+from simlab.record.atomic import fsync_directory
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a store lies."""
+
+    path: Path  # the result, links followed
+    part: Path  # what is unfinished
+    journal: Path  # of its blocks
+    lock: Path  # held by the process that writes
+
+    @classmethod
+    def of(cls, path: Path) -> Places:
+        """Refuses links, directories and devices in the way."""
+        place = Path(os.path.realpath(path)) if path.is_symlink() else path
+        beside = [place.with_name(place.name + end) for end in (".part", ".part.json", ".lock")]
+        _refuse_unless_regular(place)
+        for file in beside:
+            refuse_unless_alone(file)
+        if beside[2].exists() and beside[2].stat().st_size:
+            raise BadInput(f"{beside[2]}: not a lock of simlab (it should be empty); move it away")
+        return cls(place, *beside)
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """One process at a time for a file; the lock is the kernel's and ends with the process."""
+        lock = FileLock(self.lock, timeout=0)  # opened without following a link
+        try:
+            lock.acquire()
+        except Timeout:
+            raise BadInput(f"{self.path}: another process is writing it") from None
+        except OSError as error:
+            raise WriteFailed(f"{self.path}: cannot write: {error.strerror or error}") from None
+        try:
+            yield
+        finally:
+            self.lock.unlink(missing_ok=True)
+            lock.release()
+
+
+def refuse_unless_alone(path: Path) -> None:
+    """Refuses, to write into it, a file that is a link or has a second name (a hard link), which would change too."""
+    found = _refuse_unless_regular(path)
+    if found and found.st_nlink > 1:
+        raise BadInput(f"{path}: has {found.st_nlink} names (hard links), and all would change; replace it by a copy")
+
+
+def _refuse_unless_regular(path: Path) -> os.stat_result | None:
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
+    if stat.S_ISLNK(found.st_mode):
+        raise BadInput(f"{path}: is a link, and nothing is written through it; move it away")
+    if not stat.S_ISREG(found.st_mode):
+        raise BadInput(f"{path}: is not a regular file; move it away or choose another name")
+    return found
+
+
+def set_aside(path: Path) -> Path:
+    """Rename to ``NAME.damaged``, ``NAME.damaged-2``, …: nothing is lost; returns the new name."""
+    count = 1
+    while os.path.lexists(aside := path.with_name(f"{path.name}.damaged{'' if count == 1 else f'-{count}'}")):
+        count += 1
+    os.rename(path, aside)
+    fsync_directory(path.parent)
+    return aside

@@ -1,0 +1,1 @@
+"""What `tools/fuzz.py` is made of: cases, damage, judging, and workers that are watched from outside."""
