@@ -15,6 +15,7 @@ sys.path.insert(0, str(TOOLS))
 
 import flip_bits  # noqa: E402
 from flip_bits import FinishedStore, Results, Segments, Sound, UnfinishedStore  # noqa: E402
+
 from simlab.record.segments import Segment  # noqa: E402
 
 

@@ -15,15 +15,16 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 
-import kill_sweep  # noqa: E402
-from kills.collate import Collate  # noqa: E402
-from kills.gram import ROWS, Gram  # noqa: E402
-from kills.process import Command, Violation  # noqa: E402
-from kills.repair import Repair, flip  # noqa: E402
-from kills.reproduce import Reproduce  # noqa: E402
-from kills.sweep import SPEC, Sweep  # noqa: E402
-from kills.work import Work, datasets, same_datasets  # noqa: E402
-from simlab.lab.run import run_spec  # noqa: E402
+import kill_sweep
+from kills.collate import Collate
+from kills.gram import ROWS, Gram
+from kills.process import Command, Violation
+from kills.repair import Repair, flip
+from kills.reproduce import Reproduce
+from kills.sweep import SPEC, Sweep
+from kills.work import Work, datasets, same_datasets
+
+from simlab.lab.run import run_spec
 
 # Counts to ten in a file; each count is committed. "forgetful" begins anew after a kill, "wrong" counts one too far.
 TOY = """

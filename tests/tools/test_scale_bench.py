@@ -10,8 +10,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "bench"))
 
-import scale  # noqa: E402
-from simlab.lab.spec import resolve  # noqa: E402
+import scale
+
+from simlab.lab.spec import resolve
 
 
 @pytest.mark.parametrize(("sizes", "points"), [((7,), 7), ((4, 3), 12)])
