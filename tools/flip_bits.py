@@ -276,8 +276,8 @@ def hunt(kinds: list[Sound], flips: int, commands: int, seed: int) -> dict[str, 
         for place in kind.home.rglob("*"):
             if place.is_file() and place not in before:  # set aside, or finished by a repair
                 place.unlink()
-        for place, content in before.items():
-            place.write_bytes(content)
+        for place, sound in before.items():
+            place.write_bytes(sound)
         found["sound_checks"] += 1
         if said := kind.complaints():
             found["false_alarms"] += 1

@@ -26,8 +26,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from fuzzing import pool
-from fuzzing.judging import Verdict
+from fuzzing import pool  # noqa: E402
+from fuzzing.judging import Verdict  # noqa: E402
 
 CASES = {"specs": "fuzzing.spec_runs:Specs", "files": "fuzzing.file_runs:Files"}
 NUMBERS_KEPT = 20

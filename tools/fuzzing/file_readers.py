@@ -85,10 +85,7 @@ def _checkpoints(home: Path, path: Path) -> Any:
     found = {}
     for point, at in index.checkpoints.items():
         checkpoint = at.segment.checkpoint(point)
-        state = {
-            k: str(v.bit_generator.state) if isinstance(v, np.random.Generator) else plain(v)
-            for k, v in checkpoint.state.items()
-        }
+        state = {k: str(v.bit_generator.state) if isinstance(v, np.random.Generator) else plain(v) for k, v in checkpoint.state.items()}
         found[point] = (sorted(state.items()), checkpoint.records, checkpoint.attempt, checkpoint.serial)
     return found
 

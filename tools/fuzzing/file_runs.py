@@ -105,9 +105,7 @@ class Files:
             finally:
                 changed = [k for k, v in before.items() if snapshot(self.home).get(k) != v and k not in reader.writes]
                 if changed:
-                    raise Wrong(
-                        f"{name} changed {Path(changed[0]).name if 'segments' not in changed[0] else 'a segment'}"
-                    )
+                    raise Wrong(f"{name} changed {Path(changed[0]).name if 'segments' not in changed[0] else 'a segment'}")
 
         return read
 
@@ -132,3 +130,5 @@ def snapshot(home: Path) -> dict[str, str]:
 def shown(seed: int, number: int) -> dict[str, Any]:
     """What a case is, for people."""
     return {}
+
+

@@ -28,16 +28,7 @@ def values(chance: random.Random) -> Any:
 
 
 def attribute_changed(chance: random.Random, file: h5py.File, node: Node) -> None:
-    names = [
-        *node.attrs,
-        "simlab_segment",
-        "simlab_results",
-        "spec_hash",
-        "checksum",
-        "coordinates",
-        "_FillValue",
-        "CLASS",
-    ]
+    names = [*node.attrs, "simlab_segment", "simlab_results", "spec_hash", "checksum", "coordinates", "_FillValue", "CLASS"]
     name = chance.choice(names)
     if chance.random() < 0.25 and name in node.attrs:
         del node.attrs[name]
@@ -144,9 +135,7 @@ def objects_damaged(chance: random.Random, path: Path) -> str:
             change = chance.choice(CHANGES)
             node = file.get(chance.choice(sorted(nodes))) or file
             said.append(f"{change.__name__} of {node.name}")
-            with contextlib.suppress(
-                OSError, ValueError, TypeError, KeyError, RuntimeError, OverflowError, UnicodeError
-            ):
+            with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RuntimeError, OverflowError, UnicodeError):
                 change(chance, file, node)
     if sealed:
         checksum.seal(path)

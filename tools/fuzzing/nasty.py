@@ -99,15 +99,5 @@ def number(chance: random.Random) -> str:
 
 def near(chance: random.Random, given: float) -> str:
     """A number not far from a sound one: what passes the first check and may fail at a later one."""
-    by: list[Any] = [
-        given + 1,
-        given - 1,
-        -given,
-        given * 2,
-        given * 10,
-        given * 1000,
-        given / 2,
-        given * 1e-6,
-        given * 1e9,
-    ]
+    by: list[Any] = [given + 1, given - 1, -given, given * 2, given * 10, given * 1000, given / 2, given * 1e-6, given * 1e9]
     return repr(chance.choice([*by, int(min(abs(given), 1e15)), float(given)]))

@@ -10,6 +10,7 @@ import functools
 import random
 import tomllib
 from dataclasses import dataclass, field
+from typing import Any
 
 import tomli_w
 
