@@ -22,7 +22,7 @@ from kills.process import Command, Violation
 from kills.repair import Repair, flip
 from kills.reproduce import Reproduce
 from kills.sweep import SPEC, Sweep
-from kills.work import Work, datasets
+from kills.work import Work, datasets, same_datasets
 
 from simlab.lab.run import run_spec
 
@@ -145,6 +145,15 @@ def change(results: Path) -> None:
     """Drop one row: the last record of one point reads as missing."""
     with h5py.File(results, "r+") as file:
         file["train_loss"][0, 0, 0, -1] = np.nan
+
+
+def test_texts_are_compared_by_what_they_say(tmp_path: Path) -> None:
+    for name, texts in (("a", ["x", "y"]), ("b", ["x", "y"]), ("c", ["x", "z"])):
+        with h5py.File(tmp_path / name, "w") as file:
+            file.create_dataset("target", data=texts, dtype=h5py.string_dtype())
+    assert same_datasets(tmp_path / "a", tmp_path / "b") == 1
+    with pytest.raises(Violation, match="target differs"):
+        same_datasets(tmp_path / "a", tmp_path / "c")
 
 
 class TestSweep:
