@@ -223,8 +223,8 @@ def segment_belongs(segment: Segment, spec_hash: str, points: int | None) -> Non
     """Refuse a segment of another run."""
     if segment.spec_hash != spec_hash:
         raise BadInput(f"{segment.path}: belongs to a run of another spec; move it away to go on")
-    if points is not None and max(segment.points, default=-1) >= points:
-        raise damaged(segment.path, f"it tells of point {max(segment.points)}, and there are {points}")
+    if points is not None and segment.last_point >= points:
+        raise damaged(segment.path, f"it tells of point {segment.last_point}, and there are {points}")
 
 
 def replaced_by(segments: Iterable[Segment]) -> dict[Path, Segment]:
