@@ -30,6 +30,7 @@ from simlab.record.segments import (
 )
 
 HALF_WRITTEN = re.compile(NAME.pattern + atomic.HALF_WRITTEN)
+MOST_KNOWN = 8  # directories of which the segments are kept in memory
 READ_AGAIN = 20  # a merge takes files away under a reader at most a few times in a row
 
 
@@ -77,6 +78,9 @@ class Index:
         before = known.segments if known else {}
         segments = {key: before.get(key) or Segment.read(path) for path, key in keys.items()}
         index = cls.of(list(segments.values()), spec_hash, points)
+        _known.pop(directory, None)
+        while len(_known) >= MOST_KNOWN:
+            del _known[next(iter(_known))]
         _known[directory] = _Known(of, segments, index)
         return index
 

@@ -307,6 +307,17 @@ def test_text_in_results_is_covered(run: Path) -> None:
     assert Results(path)["loss"].shape == (2, 2, 7), "the rest can be read"
 
 
+def test_the_spec_in_results_is_covered(run: Path) -> None:
+    path = run / "results.h5"
+    with h5py.File(path) as file:
+        assert file.attrs["spec_hash"] == "abc"
+    content = path.read_bytes()
+    assert content.count(b"abc") == 1
+    path.write_bytes(content.replace(b"abc", b"abd"))
+    with pytest.raises(Damaged, match="the checksum of the attribute spec_hash differs"):
+        Results(path).attrs  # noqa: B018  reads
+
+
 def test_results_changed_by_a_user_still_open(run: Path) -> None:
     with h5py.File(run / "results.h5", "r+") as file:
         file.attrs["note"] = "mine"
