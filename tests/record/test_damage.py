@@ -107,6 +107,17 @@ def test_a_flipped_bit_is_refused_or_in_what_is_not_read(run: Path) -> None:
     assert verify_run(run) == []
 
 
+@pytest.mark.parametrize(("before", "after"), [(b"abc", b"abd"), (b'"n": 3', b'"n": 7'), (b"test", b"tesu")])
+def test_a_changed_attribute_is_found(run: Path, before: bytes, after: bytes) -> None:
+    """The hash of the spec, a number of a checkpoint, who made it: texts, which have no checksum of HDF5's own."""
+    segment = next(s for s in Index.read(run / "segments", "abc").segments if 2 in s.checkpoints)
+    content = segment.path.read_bytes()
+    assert content.count(before) == 1
+    segment.path.write_bytes(content.replace(before, after))
+    with pytest.raises(Damaged, match="the checksum of the attributes of"):
+        Segment.read(segment.path)
+
+
 def test_a_flipped_bit_of_a_row_never_reaches_results(run: Path) -> None:
     segment = next(s for s in Index.read(run / "segments", "abc").segments if 0 in s.finished)
     with h5py.File(segment.path) as file:
