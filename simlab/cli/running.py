@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from simlab import figures
 from simlab.cli import _hint
 from simlab.cli._progress import Display, checking
 from simlab.core import foreign_code
@@ -47,6 +46,8 @@ def complete(
     def draw(results: Path) -> Path | None:
         if chosen is None:
             return None
+        from simlab import figures
+
         return figures.save(chosen, Results(results), directory / f"figure.{figure_format}")
 
     with Display(quiet) as display:
@@ -125,7 +126,11 @@ def _data_directory(data: str | Path | None) -> Iterator[None]:
 
 def figure_of(spec: Spec) -> Params | None:
     """The figure that the spec asks for, validated; None if it asks for none."""
-    return None if spec.figure is None else figures.choose(spec.figure, merged_outputs(spec))
+    if spec.figure is None:
+        return None
+    from simlab import figures  # matplotlib: a third of a second, which `simlab status` does without
+
+    return figures.choose(spec.figure, merged_outputs(spec))
 
 
 def ended_early(spec: Spec, results: Path) -> list[dict[str, Any]]:

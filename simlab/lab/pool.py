@@ -63,11 +63,9 @@ class _Worker:
     count: int = 0
     at: tuple[int, float, float] | None = None
     first_at: tuple[float, float] = (0.0, 0.0)
-    compiled: int = 0
-    """functions it has compiled"""
+    compiled: int = 0  # functions
     compiling_since: float | None = None
-    compiled_at: float = -COMPILED_SECONDS
-    """when it last ended compiling"""
+    compiled_at: float = -COMPILED_SECONDS  # when it last ended compiling
 
     @property
     def away(self) -> bool:
