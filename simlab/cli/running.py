@@ -172,7 +172,7 @@ def _resume(spec: Spec, directory: Path) -> list[object]:
     """The words that go on with a run: with what it was given beside its spec."""
     data = os.environ.get(DATA)
     given = ["--data", data] if data and _reads_files(spec) else []
-    return ["resume", directory, *given, *(["--allow-code"] if foreign_code.was_run() else [])]
+    return ["resume", directory, *given, *(["--allow-code"] if foreign_code.is_named_in(spec.text) else [])]
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

@@ -130,12 +130,11 @@ def test_what_goes_on_with_a_stopped_run_allows_code_too(
     from simlab.lab.spec import resolve
 
     monkeypatch.setattr(running, "run_spec", lambda spec, place, **_: Outcome(place, place / "r", None, 0, 1, {}))
-    monkeypatch.setattr(foreign_code, "_was_run", False)
-    running.complete(resolve(small_tables()), tmp_path, quiet=True)
-    assert "--allow-code" not in _hint.how_to_go_on()
     monkeypatch.setenv("SIMLAB_ALLOW_CODE", "1")
     running.complete(resolve(tables()), tmp_path, quiet=True)
     assert f"simlab resume {tmp_path} --allow-code" in _hint.how_to_go_on()
+    running.complete(resolve(small_tables()), tmp_path, quiet=True)
+    assert "--allow-code" not in _hint.how_to_go_on(), "this run names none"
     _hint.forget()
 
 
