@@ -47,7 +47,10 @@ def plain(values: Any) -> tuple[str, tuple[int, ...], bytes]:
 
 def _open(home: Path, path: Path) -> Any:
     with simlab.open(home / "run") as data:
-        loaded = data.load()
+        try:
+            loaded = data.load()
+        except (OSError, RuntimeError, ValueError, MemoryError) as error:  # of h5py: values are read when asked for
+            raise BadInput(f"results.h5: {type(error).__name__}") from None
         return {str(name): (item.dims, plain(item.values)) for name, item in loaded.variables.items()}
 
 
