@@ -38,7 +38,7 @@ import numpy as np
 
 from simlab.activations._functions import kind_of_function
 from simlab.core import lookup
-from simlab.core.errors import SimlabError
+from simlab.core.errors import BadInput, SimlabError, shown
 from simlab.core.params import Params, kind_of, module_of, parse
 
 __all__ = ["custom", "get", "of_function"]
@@ -63,6 +63,14 @@ def of_function(function: Any, key: str = "activation") -> Params:
     """The activation that a function is, told by identity: ``of_function(np.tanh)`` is ``get("tanh")``."""
     name, fields = kind_of_function(function, key)
     return get(name, **fields)
+
+
+def module(activation: Any, name: str = "activation") -> Any:
+    """The file of an activation's kind, refused where it is none; `name` is the argument's."""
+    found = module_of(activation) if isinstance(activation, Params) else None
+    if found is None or not (hasattr(found, "dual") or hasattr(found, "compiled")):
+        raise BadInput(f"{name} = {shown(activation)}: must be an activation, such as activations.get('relu')")
+    return found
 
 
 def compiled(params: Params) -> tuple[Any, Any, Any, Any]:

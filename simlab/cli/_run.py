@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from simlab.lab.spec import Spec
 
 FAILED_POINTS = 3
-LISTED_POINTS = 200
 
 
 def complete_specs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -75,7 +74,9 @@ def run(
     loaded = load_for(output, spec, settings, progress=checking(options["quiet"]))
     running.figure_of(loaded)  # a bad [figure] is said before the run, not after it
     if dry_run:
-        _print_plan(loaded, workers, as_json)
+        from simlab.cli._plan import print_plan
+
+        print_plan(loaded, workers, as_json)
         return
     _go(loaded, output, as_json, workers=workers, **options)
 
@@ -210,50 +211,6 @@ def _go(spec: Spec, directory: Path, as_json: bool, **options: Any) -> None:
             click.echo(str(outcome.figure))
     if outcome.failed:
         sys.exit(FAILED_POINTS)
-
-
-def _print_plan(spec: Spec, workers: int | None, as_json: bool) -> None:
-    from simlab.cli import _text
-    from simlab.cli._progress import clock
-    from simlab.lab.estimate import estimate
-    from simlab.lab.needs import size
-    from simlab.lab.run import default_workers
-
-    sweep, used = spec.sweep, workers or default_workers(spec)
-    guess = estimate(spec, used)
-    if as_json:
-        points = [
-            {"point": p, "seed_index": sweep.seed_index(p), "values": sweep.values(p)} for p in range(sweep.points)
-        ]
-        _options.print_json(
-            {
-                "seed": spec.seed,
-                "workers": used,
-                "seconds": guess.seconds,
-                "bytes": guess.nbytes,
-                "memory": guess.memory,
-                "memory_free": guess.free,
-                "points": points,
-            }
-        )
-        return
-    shown = sweep.points if sweep.points <= LISTED_POINTS else LISTED_POINTS // 2
-    for point in range(shown):
-        click.echo(_text.wrap(sweep.label(point), 8, f"{point:>6}  "))
-    if shown < sweep.points:
-        click.echo(f"     …  {sweep.points - shown} more points; --json lists them all")
-    recorded = "unknown size" if guess.nbytes is None else size(guess.nbytes)
-    click.echo(
-        f"{sweep.points} points, about {clock(guess.seconds)} on {used} workers (rough), {recorded} recorded;\n"
-        "nothing was written"
-    )
-    if guess.memory:
-        free = f"{size(guess.free)} are free"
-        if guess.memory > guess.free:
-            free += ": it cannot be run here"
-        elif guess.memory * used > guess.free:
-            free += f": use at most {int(guess.free // guess.memory)} of {used} workers (--workers)"
-        click.echo(f"memory: at least {size(guess.memory)} for the largest point; {free}")
 
 
 COMMANDS = {"run": run, "resume": resume, "status": status, "collate": collate}

@@ -66,6 +66,8 @@ P = TypeVar("P", bound=Params)
 AsTuple = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
 """Marks a tuple that TOML gives as a list; its entries stay strict."""
 CHUNK = 10_000
+MOST_ENTRIES = 10_000_000
+"""Of a recorded array along one of its own dimensions."""
 EXACT = 2.0**53
 """Up to here floats hold every integer."""
 

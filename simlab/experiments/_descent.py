@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 
 from simlab.core import lookup
 from simlab.core.errors import BadInput, one_of, shown
-from simlab.core.params import AsTuple, Room, kind_of, module_of
+from simlab.core.params import MOST_ENTRIES, AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.flows import sgd
@@ -47,7 +47,9 @@ NET, LINEAR = "net_", "linear_"
 class Followed(Base):
     """The fields of an experiment that follows a flow."""
 
-    records: int = Field(101, ge=2, description="how many instants to record, the first and the last among them")
+    records: int = Field(
+        101, ge=2, le=MOST_ENTRIES, description="how many instants to record, the first and the last among them"
+    )
     spacing: Spacing = Field("linear", description="of the recorded steps, or times: linear, log or listed")
     at: Annotated[tuple[float, ...], AsTuple] = Field(
         (), description="listed: the steps to record, or times of a flow in time, beside the first and the last"

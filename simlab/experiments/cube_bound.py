@@ -26,7 +26,7 @@ from pydantic import Field, model_validator
 
 from simlab.core import lookup
 from simlab.core.errors import one_of
-from simlab.core.params import AsTuple, Room, kind_of, module_of
+from simlab.core.params import MOST_ENTRIES, AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.data import boolean_cube
@@ -45,7 +45,7 @@ class Params(Base):
     size: int = Field(ge=2, description="number k of coordinates of a target, and of its outputs")
     alpha: float = Field(0.3, gt=0, lt=1, description="size α of the parity")
     samples: int | None = Field(None, ge=1, description="number N of samples of a kernel; ⌊C(d,k)/1000⌋ by default")
-    targets: int = Field(200, ge=1, description="number of random targets")
+    targets: int = Field(200, ge=1, le=MOST_ENTRIES, description="number of random targets")
     given: Literal["all", "target"] = Field("all", description="the coordinates that the learner sees")
     ridges: Annotated[tuple[Annotated[float, Field(gt=0)], ...], AsTuple] = Field(
         (1e-4, 1e-2, 1.0, 10.0), min_length=1, description="ridges, of which the best counts for each target"

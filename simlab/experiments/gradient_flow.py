@@ -32,6 +32,7 @@ from simlab.observables._view import Setting, View, check
 from simlab.record.schema import Output
 from simlab.record.segments import State
 from simlab.targets import components
+from simlab.targets._trial import on_trial
 
 Floats = NDArray[np.float64]
 SOLVER_STEPS = 3000  # a guess, for estimates alone
@@ -68,7 +69,7 @@ class Params(Followed):
         )
         check(self.observables, setting)
         if not getattr(module_of(self.data), "FINITE", False):  # whose files may not be here
-            drawn(self.target, module_of(self.data).dimension(self.data), np.random.default_rng(0))
+            on_trial(self.target, module_of(self.data).dimension(self.data))
         return self
 
     @model_validator(mode="after")

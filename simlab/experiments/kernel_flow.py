@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from simlab.core.params import MOST_ENTRIES, Room, module_of
 from simlab.core.params import Params as Base
-from simlab.core.params import Room, module_of
 from simlab.core.rng import Streams
 from simlab.data._draw import draw
 from simlab.kernels._kernel import Kernel
@@ -38,7 +38,9 @@ ADVANCE_SECONDS = 0.5
 class Params(Base):
     samples: int = Field(ge=1, description="number n of training samples")
     test_samples: int = Field(100, ge=1, description="number of test samples")
-    records: int = Field(41, ge=2, description="how many instants to record, 0 and the last among them")
+    records: int = Field(
+        41, ge=2, le=MOST_ENTRIES, description="how many instants to record, 0 and the last among them"
+    )
     first_time: float = Field(1e-2, gt=0, description="the first time after 0")
     last_time: float = Field(1e4, gt=0, description="the last time")
     method: Literal["Radau", "DOP853", "RK45"] = Field("Radau", description="how to integrate")

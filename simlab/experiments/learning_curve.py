@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.core.errors import SimlabError, shown
-from simlab.core.params import AsTuple, Room, kind_of, module_of
+from simlab.core.params import MOST_ENTRIES, AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.data._draw import draw
@@ -54,7 +54,7 @@ class Params(Base):
         (1e-6, 1e-3, 1e-2, 1e-1, 1.0), min_length=1, description="ridges λ to choose from"
     )
     theory_degree: int = Field(60, ge=1, description="degrees that the theory sums one by one")
-    power_degree: int = Field(4, ge=0, description="degrees whose part of the error is measured")
+    power_degree: int = Field(4, ge=0, le=MOST_ENTRIES, description="degrees whose part of the error is measured")
     data: Annotated[Base, Room("data")]
     target: Annotated[Base, Room("targets")]
     kernel: Annotated[Kernel, Room("kernels")]

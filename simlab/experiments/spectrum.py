@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.core.errors import SimlabError
+from simlab.core.params import MOST_ENTRIES, Room
 from simlab.core.params import Params as Base
-from simlab.core.params import Room
 from simlab.core.rng import Streams
 from simlab.kernels._endpoints import predicted
 from simlab.kernels._kernel import Kernel
@@ -25,7 +25,7 @@ from simlab.record.segments import State
 
 class Params(Base):
     dim: int = Field(ge=2, description="dimension d of the space")
-    max_degree: int = Field(ge=1, description="largest degree")
+    max_degree: int = Field(ge=1, le=MOST_ENTRIES, description="largest degree")
     domain: Literal["sphere", "cube"] = Field("sphere", description="the unit sphere, or {±1}^d")
     kernel: Annotated[Kernel, Room("kernels")]
     reference: Annotated[Kernel | None, Room("kernels")] = Field(None, description="a kernel to compare with")

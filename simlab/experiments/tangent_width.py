@@ -20,8 +20,8 @@ from pydantic import Field, model_validator
 
 from simlab.core import lookup
 from simlab.core.errors import SimlabError, one_of
+from simlab.core.params import MOST_ENTRIES, Room, kind_of, module_of
 from simlab.core.params import Params as Base
-from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
 from simlab.observables._limit import tangent_limit
 from simlab.record.schema import Output
@@ -32,7 +32,7 @@ ADVANCE_SECONDS = 0.5
 
 
 class Params(Base):
-    draws: int = Field(ge=2, description="number of independent nets")
+    draws: int = Field(ge=2, le=MOST_ENTRIES, description="number of independent nets")
     points: int = Field(10, ge=1, description="number of fixed inputs")
     data: Annotated[Base, Room("data")]
     network: Annotated[Base, Room("networks")]

@@ -41,6 +41,14 @@ class Places:
         return cls(place, *beside)
 
     @contextlib.contextmanager
+    def told(self) -> Iterator[None]:
+        """What the system refuses (a full disk, permissions, a broken disk) as one line."""
+        try:
+            yield
+        except OSError as error:
+            raise WriteFailed(f"{self.part}: cannot read or write: {error.strerror or error}") from error
+
+    @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         """One process at a time for a file; the lock is the kernel's and ends with the process."""
         lock = FileLock(self.lock, timeout=0)  # opened without following a link

@@ -11,6 +11,7 @@ from typing import Any
 from filelock import FileLock
 
 from simlab.core.errors import BadInput
+from simlab.core.params import Params
 from simlab.lab.covering import POINTS, covering
 from simlab.lab.directory import RunDirectory, refuse_link
 from simlab.lab.spec import Spec
@@ -33,14 +34,23 @@ def merged_outputs(spec: Spec) -> dict[str, Output]:
 
 
 def once_names(spec: Spec) -> Callable[[int], set[str]]:
-    """Point → the names that it records once; seeds aside it is asked for only once."""
-    known: dict[tuple[int, ...], set[str]] = {}
+    """Point → the names that it records once; asked for once per combination of what they depend on."""
+
+    def once(params: Params) -> set[str]:
+        return {name for name, output in spec.experiment.outputs(params).items() if not output.is_trajectory}
+
+    cover = covering(spec, once, POINTS)
+
+    def place(point: int) -> tuple[int, ...]:
+        position = spec.sweep.position(point)
+        return tuple(position[i] for i in sorted(cover.dimensions))
+
+    known = {place(point): names for point, names in cover.found.items()}
 
     def names(point: int) -> set[str]:
-        at = spec.sweep.position(point)[: len(spec.sweep.groups)]
+        at = place(point)
         if at not in known:
-            outputs = spec.experiment.outputs(spec.params(point))
-            known[at] = {name for name, output in outputs.items() if not output.is_trajectory}
+            known[at] = once(spec.params(point))
         return known[at]
 
     return names

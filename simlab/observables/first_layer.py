@@ -12,13 +12,16 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from simlab.core.params import MOST_ENTRIES
 from simlab.core.params import Params as Base
 from simlab.observables._view import Setting, View, check_able
 from simlab.record.schema import RECORD, Output
 
 
 class Params(Base):
-    groups: int = Field(10, ge=1, description="into how many groups the test inputs go by their radius")
+    groups: int = Field(
+        10, ge=1, le=MOST_ENTRIES, description="into how many groups the test inputs go by their radius"
+    )
 
 
 def check(params: Params, setting: Setting) -> None:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from simlab.core.params import Params as Base
-from simlab.core.params import kind_of, module_of
+from simlab.core.params import kind_of
 from simlab.observables._view import Setting, View
 from simlab.record.schema import RECORD, Output
+from simlab.targets._trial import on_trial
 
 SEVERAL_OUTPUTS = True
 
@@ -24,8 +23,8 @@ class Params(Base):
 
 
 def check(params: Params, setting: Setting) -> None:
-    drawn = module_of(setting.target).draw(setting.target, setting.dim, np.random.default_rng(0))
-    if not hasattr(drawn, "parts"):
+    drawn = on_trial(setting.target, setting.dim)
+    if drawn and not hasattr(drawn, "parts"):
         raise ValueError(
             f"target.kind = {kind_of(setting.target)!r}: hierarchy needs one made of F and G, such as allen_zhu_li"
         )

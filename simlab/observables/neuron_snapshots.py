@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from simlab.core.params import MOST_ENTRIES
 from simlab.core.params import Params as Base
 from simlab.observables._view import Setting, View, check_able
 from simlab.record.schema import RECORD, Output
 
 
 class Params(Base):
-    neurons: int = Field(ge=1, description="how many neurons k, the first")
+    neurons: int = Field(ge=1, le=MOST_ENTRIES, description="how many neurons k, the first")
 
 
 EXAMPLES = ({"neurons": 3},)

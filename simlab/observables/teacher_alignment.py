@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from simlab.core.params import Params as Base
-from simlab.core.params import kind_of, module_of
+from simlab.core.params import kind_of
 from simlab.observables._view import ANY_DIM, Setting, View, check_able
 from simlab.record.schema import RECORD, Output
+from simlab.targets._trial import on_trial
 
 
 class Params(Base):
@@ -22,8 +23,8 @@ class Params(Base):
 
 def check(params: Params, setting: Setting) -> None:
     check_able(setting.network, "neurons", "teacher_alignment")
-    drawn = module_of(setting.target).draw(setting.target, ANY_DIM, np.random.default_rng(0))
-    if not hasattr(drawn, "neurons"):
+    drawn = on_trial(setting.target, ANY_DIM)
+    if drawn and not hasattr(drawn, "neurons"):
         raise ValueError(
             f"target.kind = {kind_of(setting.target)!r}: teacher_alignment needs a teacher whose neurons are known, "
             f"such as relu_teacher"

@@ -23,5 +23,7 @@ class NeuronSum:
     activation: Params
 
     def __call__(self, X: Floats) -> Floats:
-        values: Floats = apply(self.activation, checks.matrix(X, dim=self.neurons.shape[1]) @ self.neurons.T) @ self.coefficients
+        values: Floats = (
+            apply(self.activation, checks.matrix(X, dim=self.neurons.shape[1]) @ self.neurons.T) @ self.coefficients
+        )
         return values

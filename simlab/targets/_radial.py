@@ -41,7 +41,9 @@ class Radial:
         """The profile at radii (n,), refused unless it gives one real number for each."""
         found = checks.array(self.profile(r), "profile", finite=False)
         if found.shape != r.shape:
-            raise BadInput(f"profile: gave shape {found.shape} for {r.size} radii; must be {r.shape}, one value for each")
+            raise BadInput(
+                f"profile: gave shape {found.shape} for {r.size} radii; must be {r.shape}, one value for each"
+            )
         return found
 
     def __call__(self, X: Floats) -> Floats:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.core import checks
+from simlab.core.errors import shown
 from simlab.core.params import AsTuple
 from simlab.core.params import Params as Base
 from simlab.sphere.legendre import legendre_sum
@@ -23,6 +24,8 @@ from simlab.sphere.multiplicity import log_multiplicity
 from simlab.targets._sphere import cosines, unit_vectors
 
 Floats = NDArray[np.float64]
+MOST_DEGREE = 1_000_000
+MOST_WORK = 2e8  # multiplications to normalise a target: half a second
 
 
 class Params(Base):
@@ -35,11 +38,18 @@ class Params(Base):
     @model_validator(mode="after")
     def _one_power_a_degree(self) -> Params:
         if len(set(self.degrees)) < len(self.degrees) or min(self.degrees) < 0:
-            raise ValueError(f"degrees = {list(self.degrees)}: must be 0 or more, each named once")
+            raise ValueError(f"degrees = {shown(list(self.degrees))}: must be 0 or more, each named once")
+        if max(self.degrees) > MOST_DEGREE:
+            raise ValueError(f"degrees = {shown(list(self.degrees))}: must be at most {MOST_DEGREE}")
+        if (work := sum(k + 1 for k in self.degrees) * self.directions**2) > MOST_WORK:
+            raise ValueError(
+                f"directions = {self.directions}: Σ(k+1) over the degrees times directions² is {work:.3g}; "
+                f"must be at most {MOST_WORK:.3g}"
+            )
         if self.powers is not None and len(self.powers) != len(self.degrees):
             raise ValueError(f"powers has {len(self.powers)} numbers: must be {len(self.degrees)}, one a degree")
         if self.powers is not None and not min(self.powers) > 0:
-            raise ValueError(f"powers = {list(self.powers)}: must be positive")
+            raise ValueError(f"powers = {shown(list(self.powers))}: must be positive")
         return self
 
 

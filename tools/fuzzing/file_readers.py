@@ -85,7 +85,10 @@ def _checkpoints(home: Path, path: Path) -> Any:
     found = {}
     for point, at in index.checkpoints.items():
         checkpoint = at.segment.checkpoint(point)
-        state = {k: str(v.bit_generator.state) if isinstance(v, np.random.Generator) else plain(v) for k, v in checkpoint.state.items()}
+        state = {
+            k: str(v.bit_generator.state) if isinstance(v, np.random.Generator) else plain(v)
+            for k, v in checkpoint.state.items()
+        }
         found[point] = (sorted(state.items()), checkpoint.records, checkpoint.attempt, checkpoint.serial)
     return found
 
@@ -137,13 +140,11 @@ def _command(*arguments: str) -> str:
 
 
 def _status(home: Path, path: Path) -> Any:
-    _command("status", str(home / "run"))
     found = json.loads(_command("status", str(home / "run"), "--json"))
-    return {key: value for key, value in found.items() if key not in ("bytes", "running")}
+    return {key: value for key, value in found.items() if key not in ("bytes", "running", "results", "ended_early")}
 
 
 def _show(home: Path, path: Path) -> Any:
-    _command("show", str(home / "run"))
     json.loads(_command("show", str(home / "run"), "--json"))
 
 

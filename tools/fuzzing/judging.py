@@ -211,7 +211,7 @@ def _where(error: BaseException) -> str:
 
 def _stack(frame: FrameType | None) -> str:
     """The lines of simlab that were being run, innermost first."""
-    found = []
+    found: list[str] = []
     while frame is not None and len(found) < 6:
         if "simlab" in frame.f_code.co_filename:
             place = _place(frame.f_code.co_filename, frame.f_lineno).partition(":")[0]
