@@ -26,7 +26,7 @@ import numpy as np
 from kills.process import Command, Violation
 from kills.repair import flip
 from kills.sweep import SPEC, unfinished
-from kills.work import alone, datasets, same_datasets
+from kills.work import alone, content, datasets, same_datasets
 
 from simlab.core.errors import BadInput
 from simlab.kernels import stored
@@ -139,7 +139,7 @@ class Results(Sound):
         found = super().flip(chance)
         try:
             with h5py.File(found[0]) as file:
-                same = all(np.asarray(file[name][()]).tobytes() == x.tobytes() for name, x in self.values.items())
+                same = all(content(np.asarray(file[name][()])) == content(x) for name, x in self.values.items())
             self.read_otherwise += not same
         except (OSError, RuntimeError, KeyError, ValueError, TypeError):  # HDF5 tells damage in any of them
             pass
@@ -164,6 +164,14 @@ class Stores(Sound):
         return ["gram", "ntk", str(self.inputs), "--depth", "3", "--float32", "--memory", "424MB",
                 "--commit-seconds", "0", "-o", str(self.path), *more]  # fmt: skip
 
+    def compute(self, **options: Any) -> None:
+        """What the command does."""
+        from simlab.kernels import ntk
+        from simlab.kernels._store import gram_file
+
+        X = np.load(self.inputs, mmap_mode="r")
+        gram_file({"ntk_3": ntk(3)}, X, self.path, dtype="float32", memory=424_000_000, commit_seconds=0.0, **options)
+
     def by_commands(self, path: Path) -> str | None:
         return (
             outcome(self.command("-q"), 2, path.name, "--repair")
@@ -177,7 +185,7 @@ class FinishedStore(Stores):
 
     def __init__(self, home: Path) -> None:
         super().__init__(home)
-        alone(self.command("-q"))
+        self.compute()
         shutil.copy2(self.path, self.whole)
 
     def files(self) -> list[Path]:
@@ -194,7 +202,7 @@ class UnfinishedStore(Stores):
 
     def __init__(self, home: Path) -> None:
         super().__init__(home)
-        alone(self.command("-q"))
+        self.compute()
         self.path.rename(self.whole)
         self.part, self.journal = home / "K.h5.part", home / "K.h5.part.json"
 
@@ -203,7 +211,7 @@ class UnfinishedStore(Stores):
                 raise Stopped
 
         with contextlib.suppress(Stopped):
-            self._compute(progress=stop)
+            self.compute(progress=stop)
 
     def _state(self) -> dict[str, Any]:
         state: dict[str, Any] = json.loads(self.journal.read_text()) if self.journal.exists() else {}
@@ -236,20 +244,12 @@ class UnfinishedStore(Stores):
             raise Stopped
 
         try:
-            self._compute(say=began)
+            self.compute(say=began)
         except Stopped:
             return []
         except BadInput as error:
             return [str(error)]
         raise Violation("failing", f"{self.part}: was finished from its journal")
-
-    def _compute(self, **options: Any) -> None:
-        """What the command does."""
-        from simlab.kernels import ntk
-        from simlab.kernels._store import gram_file
-
-        X = np.load(self.inputs, mmap_mode="r")
-        gram_file({"ntk_3": ntk(3)}, X, self.path, dtype="float32", memory=424_000_000, commit_seconds=0.0, **options)
 
 
 def hunt(kinds: list[Sound], flips: int, commands: int, seed: int) -> dict[str, Any]:
@@ -276,8 +276,8 @@ def hunt(kinds: list[Sound], flips: int, commands: int, seed: int) -> dict[str, 
         for place in kind.home.rglob("*"):
             if place.is_file() and place not in before:  # set aside, or finished by a repair
                 place.unlink()
-        for place, content in before.items():
-            place.write_bytes(content)
+        for place, sound in before.items():
+            place.write_bytes(sound)
         found["sound_checks"] += 1
         if said := kind.complaints():
             found["false_alarms"] += 1

@@ -7,8 +7,8 @@
 Case number i of seed s is the same whatever the count and the workers. A spec goes the way of ``simlab run --dry-run``.
 A damaged file (segment, results, Gram store, data file, …) is given to everything that reads it; data that are read
 must be the data that were written. A violation is: an exception that is not meant for people, an error of several
-lines or of 500 letters or more, a warning, output of a library, more than 5 s of CPU time or 1 GB of memory, an import of
-a module that a spec names, a process that dies or hangs, and wrong data.
+lines or of 500 letters or more, a warning, output of a library, more than 5 s of CPU time or 1 GB of memory, an import
+of a module that a spec names, a process that dies or hangs, and wrong data.
 
 Prints one JSON object: counts, the slowest case, the largest memory, the longest line, and the violations with the
 numbers of the cases that show them. Exits 1 if there is one.
@@ -26,8 +26,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from fuzzing import pool  # noqa: E402
-from fuzzing.judging import Verdict  # noqa: E402
+from fuzzing import pool
+from fuzzing.judging import Verdict
 
 CASES = {"specs": "fuzzing.spec_runs:Specs", "files": "fuzzing.file_runs:Files"}
 NUMBERS_KEPT = 20

@@ -37,8 +37,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simlab.activations._functions import kind_of_function
-from simlab.core import lookup
-from simlab.core.errors import SimlabError
+from simlab.core import checks, lookup
+from simlab.core.errors import BadInput, SimlabError, shown
 from simlab.core.params import Params, kind_of, module_of, parse
 
 __all__ = ["custom", "get", "of_function"]
@@ -49,6 +49,7 @@ importlib.import_module("simlab.activations.custom")
 
 def get(name: str, **fields: Any) -> Params:
     """The activation of this name: ``get("leaky_relu", slope=0.1)``."""
+    checks.instance(name, "activation", str, "the name of a kind, a string")
     module = lookup.get("activations", name, "activation")
     chosen: Params = parse(module.Params, fields, f"activation {name}")
     return chosen
@@ -63,6 +64,14 @@ def of_function(function: Any, key: str = "activation") -> Params:
     """The activation that a function is, told by identity: ``of_function(np.tanh)`` is ``get("tanh")``."""
     name, fields = kind_of_function(function, key)
     return get(name, **fields)
+
+
+def module(activation: Any, name: str = "activation") -> Any:
+    """The file of an activation's kind, refused where it is none; `name` is the argument's."""
+    found = module_of(activation) if isinstance(activation, Params) else None
+    if found is None or not (hasattr(found, "dual") or hasattr(found, "compiled")):
+        raise BadInput(f"{name} = {shown(activation)}: must be an activation, such as activations.get('relu')")
+    return found
 
 
 def compiled(params: Params) -> tuple[Any, Any, Any, Any]:

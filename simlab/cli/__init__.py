@@ -9,22 +9,28 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from typing import TYPE_CHECKING
 
-from simlab.cli import _encoding, _hint
+from simlab.cli import _encoding, _hint, _streams
 from simlab.core import stopping
+
+if TYPE_CHECKING:
+    import click
 
 
 def main() -> None:
     """The entry point: signals first, so that not even the imports can be killed with the wrong exit code."""
     try:
-        stopping.install()
+        stopping.install(_streams.let_go_of_full)
         code = _call()
         stopping.ignore()
     except BaseException:  # not only Stopped: Python wraps what is raised inside a class body
         stopping.acknowledge()
         if not (number := stopping.came()):
             raise
-        _say(f"stopped by {signal.Signals(number).name}; what was committed is kept{_hint.how_to_go_on()}")
+        _streams.let_go_of_full()
+        _streams.say(f"stopped by {signal.Signals(number).name}; what was committed is kept{_hint.how_to_go_on()}")
+        _streams.throw_away(sys.stdout)  # cut short already; Python must not wait to write the rest at exit
         code = 128 + number
     sys.exit(code)
 
@@ -44,29 +50,32 @@ def _call() -> int:
     from simlab.core.errors import SimlabError, one_line
 
     try:
-        code = app.main(prog_name="simlab", auto_envvar_prefix="SIMLAB", standalone_mode=False)
-        sys.stdout.flush()
-        return int(code or 0)
-    except click.UsageError as error:
-        if error.ctx and type(error).__name__ == "NoArgsIsHelpError":  # click >= 8.2; 8.1 prints the help itself
-            click.echo(error.ctx.get_help())
-            return 0
-        _say(one_line(_usage.in_one_line(error)))
-        return error.exit_code
-    except SimlabError as error:
-        _say(str(error))
-        return error.exit_code
+        return _invoke(app)
     except BrokenPipeError:
         # Whoever read our output has left; Python must not try to flush it again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _streams.throw_away(sys.stdout)
         return 1
+    except click.UsageError as error:
+        _streams.say(one_line(_usage.in_one_line(error)))
+        return error.exit_code
+    except SimlabError as error:
+        _streams.say(str(error))
+        return error.exit_code
     except OSError as error:
-        _say(one_line(f"{error.filename or 'system'}: {error.strerror or error}"))
+        _streams.say(one_line(f"{error.filename or 'system'}: {error.strerror or error}"))
         return 1
 
 
-def _say(line: str) -> None:
-    """One line on standard error, whatever is in it."""
-    from simlab.core.errors import printable
+def _invoke(app: click.Group) -> int:
+    """Call the command, and write out what it printed while errors are still caught."""
+    import click
 
-    print("simlab: " + printable(line), file=sys.stderr)
+    try:
+        code = app.main(prog_name="simlab", auto_envvar_prefix="SIMLAB", standalone_mode=False)
+    except click.UsageError as error:
+        if not (error.ctx and type(error).__name__ == "NoArgsIsHelpError"):  # click >= 8.2; 8.1 prints the help itself
+            raise
+        click.echo(error.ctx.get_help())
+        code = 0
+    sys.stdout.flush()
+    return int(code or 0)

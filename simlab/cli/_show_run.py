@@ -75,7 +75,9 @@ def _from_results(results: Results) -> dict[str, Any]:
         "seed": attributes.get("seed"),
         "threads": attributes.get("threads"),
         "points": {"all": int(status.size), **{s.name.lower(): int((status == s).sum()) for s in Status}},
-        "failures": [{"point": p, "error": e} for p, e in enumerate(errors) if status[p] == Status.FAILED],
+        "failures": [
+            {"point": p, "error": e} for p, e in enumerate(errors[: status.size]) if status[p] == Status.FAILED
+        ],
         "seconds": None,
         "axes": axes,
         "datasets": {name: _dataset(results, name) for name in results.dims if name not in axes and name not in OWN},

@@ -8,6 +8,7 @@ are refused. A line names the argument, the first entry that is wrong, and what 
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
 import operator
@@ -26,8 +27,12 @@ T = TypeVar("T")
 REALS = "fiub"
 """`dtype.kind` of real numbers: floats, integers, booleans."""
 MATRIX = "a matrix, one input per row"
+FLOAT_NAMES = ("float64", "float32", "f8", "f4", "d", "f", "double", "single")
 MOST_DIM = 1_000_000_000
 MOST_DEGREE = 1_000_000
+MOST_ITEMS = 1_000_000
+MOST_WHOLE = 10**300
+"""A whole number that is a float too."""
 SMALL_BYTES = 1 << 26
 """What is smaller is allocated without a look at the free memory, which takes a millisecond."""
 
@@ -49,6 +54,7 @@ def array(
     dtype: DTypeLike | None = np.float64,
     least: float | None = None,
     above: float | None = None,
+    most: float | None = None,
     finite: bool = True,
     empty: bool = True,
     must: str = "",
@@ -58,7 +64,7 @@ def array(
     ndim: numbers of dimensions that are allowed; any by default.
     shape: its whole shape.
     dtype: float type to convert to; None keeps the type of the numbers.
-    least, above: bounds of every entry, included and not.
+    least, above, most: bounds of every entry, `above` not included.
     finite: refuse NaN and infinity. Where false, infinity and NaN pass.
     empty: whether it may have no entries.
     must: what it has to be, in words, for the error about its shape.
@@ -69,6 +75,7 @@ def array(
         raise BadData(f"{name} has shape {found.shape}: must be {must or _shape_words(allowed, shape)}")
     if not empty and found.size == 0:
         raise BadData(f"{name} has shape {found.shape}: must have one entry or more")
+    room(found.size // 8, f"{name} has shape {found.shape}")  # for looking at its entries
     if dtype is not None and found.dtype != dtype:
         with np.errstate(over="ignore"):  # what is too large becomes infinity, and is named below
             converted = found.astype(dtype)
@@ -79,10 +86,10 @@ def array(
         if np.isfinite(found[at]):
             raise BadData(f"{_place(name, at)} = {_plain(found[at])}: too large for {converted.dtype}")
         raise BadData(f"{_place(name, at)} = {_plain(found[at])}: must be finite, without NaN or infinity")
-    for bound, wrong in ((least, operator.lt), (above, operator.le)):
+    for bound, wrong in ((least, operator.lt), (above, operator.le), (most, operator.gt)):
         if bound is not None and (bad := wrong(converted, bound)).any():
             at = _first(bad)
-            raise BadData(f"{_place(name, at)} = {_plain(found[at])}: must be {_range(least=least, above=above)}")
+            raise BadData(f"{_place(name, at)} = {_plain(found[at])}: must be {_range(least, above, most)}")
     return converted
 
 
@@ -97,10 +104,7 @@ def matrix(X: Any, name: str = "X", *, dim: int | None = None, dtype: DTypeLike 
 
 def numeric(values: Any, name: str, must: str = "") -> NDArray[Any]:
     """An array of real numbers as they are, NaN and infinity among them; of objects that are numbers float64."""
-    if isinstance(values, np.ndarray) and type(values) is np.ndarray:
-        found = values
-    else:
-        found = _converted(values, name, must)
+    found: NDArray[Any] = values if type(values) is np.ndarray else _converted(values, name, must)
     kind = found.dtype.kind
     if kind in REALS:
         return found
@@ -129,7 +133,7 @@ def number(
     if not is_number or _is_masked(value):
         raise BadType(f"{name} = {shown(value)}: must be a number{', ' if bounds else ''}{bounds}")
     try:
-        found = float(plain)  # type: ignore[arg-type]
+        found = float(plain)
     except OverflowError:
         found = math.inf if plain > 0 else -math.inf
     if math.isnan(found) or (math.isinf(found) and not infinite):
@@ -160,10 +164,30 @@ def dimension(value: Any, name: str = "dim", *, least: int = 1, most: int = MOST
     return whole(value, name, least=least, most=most)
 
 
+def sphere_dimension(dim: Any, name: str = "dim") -> int:
+    """d of the sphere S^{d−1}."""
+    if whole(dim, name, most=MOST_DIM) < 2:
+        raise BadData(f"{name} = {shown(dim)}: a sphere needs dimension 2 or more")
+    return int(dim)
+
+
+def flag(value: Any, name: str) -> bool:
+    """True or False."""
+    return bool(instance(value, name, bool | np.bool_, "True or False"))  # type: ignore[arg-type]
+
+
 def draw_from(dim: Any, rng: Any, *, least: int = 1) -> int:
     """dim, with a generator to draw from."""
     generator(rng)
     return dimension(dim, least=least)
+
+
+def sample(n: Any, rng: Any, dim: int) -> int:
+    """Number of inputs to draw in this dimension."""
+    generator(rng)
+    found = whole(n, "n", least=0)
+    room(2 * found * dim, f"n = {found} in dimension {dim}")
+    return found
 
 
 def degree(value: Any, name: str = "max_degree", *, most: int = MOST_DEGREE) -> int:
@@ -190,8 +214,10 @@ def instance(value: Any, name: str, cls: type[T], must: str) -> T:
 
 def float_type(dtype: Any, name: str = "dtype") -> np.dtype[Any]:
     """float64 or float32."""
+    if isinstance(dtype, str) and dtype.lstrip("<=") not in FLOAT_NAMES:
+        raise BadData(f"{name} = {shown(dtype)}: must be float64 or float32")
     try:
-        found = np.dtype(dtype)
+        found: np.dtype[Any] = np.dtype(dtype)
     except (TypeError, ValueError):
         raise BadType(f"{name} = {shown(dtype)}: must be float64 or float32") from None
     if dtype is None or found not in (np.dtype(np.float64), np.dtype(np.float32)):
@@ -218,14 +244,17 @@ def choice(value: Any, name: str, allowed: Iterable[str]) -> str:
     return value
 
 
-def listed(values: Any, name: str, must: str = "a list") -> list[Any]:
-    """The items of a list, a tuple, an array or another iterable that is neither text nor a table."""
-    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
+def listed(values: Any, name: str, must: str = "a list", *, most: int = MOST_ITEMS) -> list[Any]:
+    """The items of a list, a tuple, a set, a vector or an iterator; no text, table, masked entries or too many."""
+    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable) or _is_masked(values):
         raise BadType(f"{name} = {shown(values)}: must be {must}")
     try:
-        return list(values)
+        found = list(itertools.islice(values, most + 1))
     except TypeError:  # an array of no dimensions
         raise BadType(f"{name} = {shown(values)}: must be {must}") from None
+    if len(found) > most:
+        raise BadData(f"{name}: more than {most} items; must be {must}, {most} items at most")
+    return found
 
 
 def _converted(values: Any, name: str, must: str) -> NDArray[Any]:
@@ -294,12 +323,14 @@ def _range(
     least: float | None = None, above: float | None = None, most: float | None = None, below: float | None = None
 ) -> str:
     """`0 or more`, `from 1 to 20`, `greater than 0 and less than 1`; nothing without bounds."""
+    if least is not None and most is not None and most >= 1e100:
+        return f"{least} or more, up to {float(most):.0e}"
     if least is not None and most is not None:
-        return f"from {least} to {most}"
+        return f"from {shown(least)} to {shown(most)}"
     words = [
         *([f"{least} or more"] if least is not None else []),
         *([f"greater than {above}"] if above is not None else []),
-        *([f"at most {most}"] if most is not None else []),
+        *([f"at most {shown(most)}"] if most is not None else []),
         *([f"less than {below}"] if below is not None else []),
     ]
     return " and ".join(words)

@@ -8,6 +8,7 @@ first, and is not disturbed after.
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
 
@@ -22,8 +23,10 @@ class Stopped(BaseException):
         self.number = number
 
 
-def install() -> None:
-    """Turn the signals that ask a process to stop into `Stopped`, in the main thread."""
+def install(then: Callable[[], None] | None = None) -> None:
+    """Turn the signals that ask a process to stop into `Stopped`, in the main thread; `then` is called just before."""
+    global _then
+    _then = then
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN or number == signal.SIGINT:  # nohup stays nohup
             signal.signal(number, _stop)
@@ -47,6 +50,7 @@ def ignore() -> None:
 
 
 _first = 0
+_then: Callable[[], None] | None = None
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
@@ -55,8 +59,12 @@ def _stop(number: int, frame: FrameType | None) -> NoReturn:
     ignore()  # of several at once the first counts; from here on the timer does the repeating
     signal.signal(signal.SIGALRM, _again)
     signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS, AGAIN_SECONDS)
+    if _then is not None:
+        _then()
     raise Stopped(number)
 
 
 def _again(number: int, frame: FrameType | None) -> NoReturn:
+    if _then is not None:
+        _then()
     raise Stopped(_first)

@@ -12,6 +12,7 @@ import threading
 import numpy as np
 from flint import arb, ctx
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.kernels._eigenvalues import Eigenvalues, eigenvalues
 from simlab.kernels._endpoints import Endpoints
@@ -34,20 +35,14 @@ NOISE = 1e-10
 
 def decompose(kernel: Kernel, dim: int, max_degree: int, domain: str, rtol: float) -> Spectrum:
     """Eigenvalues at degrees 0 … max_degree; computed once for equal arguments."""
-    for name, value, least, most in (
-        ("dim", dim, 1 if domain == "cube" else 2, MAX_DIM),
-        ("max_degree", max_degree, 0, MAX_DEGREE),
-    ):
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or not least <= value <= most:
-            raise BadInput(f"{name} = {value!r}: must be an integer of at least {least} and at most {most}")
-    if domain not in ("sphere", "cube"):
-        raise BadInput(f"domain = {domain!r}: unknown (allowed: sphere, cube)")
-    if not isinstance(rtol, float | int | np.floating) or not 1e-30 <= rtol < 1:
-        raise BadInput(f"rtol = {rtol!r}: must lie between 1e-30 and 1")
+    checks.choice(domain, "domain", ("sphere", "cube"))
+    dim = checks.whole(dim, "dim", least=1 if domain == "cube" else 2, most=MAX_DIM)
+    max_degree = checks.whole(max_degree, "max_degree", least=0, most=MAX_DEGREE)
+    rtol = checks.number(rtol, "rtol", least=1e-30, below=1)
     if domain == "cube" and max_degree > dim:
         raise BadInput(f"max_degree = {max_degree}: at most {dim}, the dimension, on the cube")
     with ALONE:
-        return _decompose(kernel, int(dim), int(max_degree), domain, float(rtol))
+        return _decompose(kernel, dim, max_degree, domain, rtol)
 
 
 @functools.lru_cache(maxsize=64)

@@ -11,10 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import h5py
-
 from simlab.core.errors import BadInput, first_few
-from simlab.kernels import stored
+from simlab.kernels import _skeleton, stored
 from simlab.kernels._journal import Journal
 from simlab.kernels._places import Places, refuse_unless_alone, set_aside
 from simlab.record.atomic import fsync_directory
@@ -79,7 +77,7 @@ def is_finished(call: Call) -> bool:
     journal.commit(call.places.journal)  # first, so that after a kill the blocks of the unfinished file are known
     os.replace(path, call.places.part)
     fsync_directory(path.parent)
-    call.say(f"{found}; computed again")
+    call.say(f"{found}; being repaired")
     return False
 
 
@@ -111,14 +109,17 @@ def unfinished(call: Call) -> Journal | None:
     _refuse_larger_blocks(call, journal, part)
     if not part.exists() or part.stat().st_size < journal.size:
         why = f"{part}: gone or cut short, though {place.name} is there"
-    elif not stored.frame_is_sound(part, journal) or not _offsets_agree(call, journal):
-        why = f"{part}: damaged outside the matrices"
-    else:
+    elif stored.frame_is_sound(part, journal):
         return _sound_blocks(call, journal)
+    elif call.repair and _skeleton.mend(part, journal):
+        call.say(f"{part}: damaged outside the matrices; mended")
+        return _sound_blocks(call, journal)
+    else:
+        why = f"{part}: damaged outside the matrices"
     if call.overwrite:
         return None
     if not call.repair:
-        raise Damaged(f"{why}; --repair sets it aside and starts anew")
+        raise Damaged(f"{why}; --repair mends it, or sets it aside and starts anew")
     aside = [set_aside(file).name for file in (part, place) if file.exists()]
     call.say(f"{why}; set aside as {' and '.join(aside)}, and begun anew")
     return None
@@ -136,14 +137,6 @@ def _sound_blocks(call: Call, journal: Journal) -> Journal:
             del journal.done[number]
         journal.commit(call.places.journal)
     return journal
-
-
-def _offsets_agree(call: Call, journal: Journal) -> bool:
-    try:
-        with h5py.File(call.places.part, "r") as file:
-            return journal.offsets == {name: file[name].id.get_offset() or 0 for name in call.identity["kernels"]}
-    except (OSError, RuntimeError, KeyError, ValueError, AttributeError):
-        return False
 
 
 def _refuse_larger_blocks(call: Call, journal: Journal, path: Any) -> None:

@@ -19,13 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi, stdtrit
 
-from simlab.core.errors import SimlabError
+from simlab.core import checks
+from simlab.core.errors import BadInput, SimlabError, shown
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 UNCLEAR = 0.5
 """Half-width of the interval from which on the decay is not called a power."""
+
+WINDOW = "two degrees, the first and the last"
 
 SLOW = 0.3
 """Share of t^{2ν} in the bias of the exponent for ν < 0.2; fits of the step of depth 5 and 6 show 0.04 to 0.2."""
@@ -51,8 +54,13 @@ def fit_decay(
     degrees: Integers, log10: Floats, dim: int, *, parity: str | None = None, window: tuple[int, int] | None = None
 ) -> Decay:
     """Fit over the degrees in `window` (default: the upper half) of one parity, "even" or "odd", or of both."""
-    if parity not in (None, "even", "odd"):
-        raise SimlabError(f"parity = {parity!r}: allowed are even, odd and None for both")
+    if parity is not None:
+        checks.choice(parity, "parity", ("even", "odd"))
+    if window is not None:
+        first, *rest = [checks.whole(k, "window", least=0) for k in checks.listed(window, "window", WINDOW)] or [0]
+        if len(rest) != 1:
+            raise BadInput(f"window = {shown(window)}: must be {WINDOW}")
+        window = (first, rest[0])
     use = np.isfinite(log10) & (degrees >= 1)
     if parity is not None:
         use &= degrees % 2 == (parity == "odd")

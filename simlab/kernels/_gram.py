@@ -19,16 +19,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from simlab.core import checks
 from simlab.core.blas import one_blas_thread
-from simlab.core.errors import BadInput
+from simlab.core.errors import BadInput, shown
 from simlab.core.jit import jit
 from simlab.core.resources import cores
 from simlab.kernels import _table
-from simlab.kernels._kernel import Floats, Kernel, Leaf, Pairs, as_array, leaves_of
+from simlab.kernels._kernel import Floats, Kernel, Leaf, Pairs, leaves_of
 from simlab.kernels._pairs import correlations, row_norms
 from simlab.kernels._stack import Stack, table_for
 
 TILE = 384
+MOST_THREADS = 4096
 CHUNK_SECONDS = 0.25
 SPHERE = 1e-13
 """Relative spread of squared norms up to which data are taken to lie on a sphere."""
@@ -50,31 +52,25 @@ def gram(
     gives the arrays to fill. The error is that of the recursion plus 1e-13 of the largest value for the tables, plus
     what the rounding of an inner product to 1e-16 makes of a pair with z ≥ 1e-6.
     """
-    chosen = [kernels] if isinstance(kernels, Kernel) else list(kernels)
+    chosen = [kernels] if isinstance(kernels, Kernel) else checks.listed(kernels, "kernels", "a list of kernels")
     if wrong := [kernel for kernel in chosen if not isinstance(kernel, Kernel)]:
-        raise BadInput(f"kernels: {wrong[0]!r} is not a kernel; give a list of them")
-    if threads is not None and (not isinstance(threads, int | np.integer) or threads < 1):
-        raise BadInput(f"threads = {threads!r}: must be a positive integer")
-    kind = _stored(dtype)
+        raise BadInput(f"kernels: {shown(wrong[0])} is not a kernel; give a list of them")
+    if threads is not None:
+        threads = checks.whole(threads, "threads", least=1, most=MOST_THREADS)
+    if progress is not None:
+        checks.function(progress, "progress")
+    kind = checks.float_type(dtype)
     left = inputs(X, "X")
     right = left if Y is None else inputs(Y, "Y")
     if left.shape[1] != right.shape[1]:
         raise BadInput(f"X has {left.shape[1]} columns and Y {right.shape[1]}: they must agree")
     shape = (left.shape[0], right.shape[0])
+    if out is None:
+        checks.room(len(chosen) * shape[0] * shape[1] * kind.itemsize // 8, f"X: a Gram matrix of shape {shape}")
     arrays = [np.empty(shape, dtype=kind) for _ in chosen] if out is None else _given(out, shape, len(chosen))
     assembly = Assembly.of(chosen, left, right, Y is None)
     assembly.fill(arrays, slice(0, shape[0]), slice(0, shape[1]), threads or cores(), progress)
     return arrays
-
-
-def _stored(dtype: DTypeLike) -> np.dtype[Any]:
-    try:
-        kind = np.dtype(dtype)
-    except TypeError:
-        raise BadInput(f"dtype = {dtype!r}: must be float64 or float32") from None
-    if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
-        raise BadInput(f"dtype = {kind.name}: must be float64 or float32")
-    return kind
 
 
 def _given(out: Sequence[NDArray[Any]], shape: tuple[int, int], count: int) -> list[NDArray[Any]]:
@@ -84,7 +80,7 @@ def _given(out: Sequence[NDArray[Any]], shape: tuple[int, int], count: int) -> l
     for array in out:
         if not isinstance(array, np.ndarray) or array.shape != shape or not array.flags.writeable:
             raise BadInput(f"out: each must be an array of shape {shape} that can be written")
-        _stored(array.dtype)
+        checks.float_type(array.dtype, "out: dtype")
     return list(out)
 
 
@@ -106,9 +102,9 @@ def diagonal(kernel: Kernel, X: ArrayLike) -> Floats:
 
 def inputs(X: ArrayLike, name: str) -> NDArray[Any]:
     """X as a matrix of real numbers, not copied where it is one."""
-    data = as_array(X, name)
-    if data.dtype.kind not in "fiub":
-        raise BadInput(f"{name} has dtype {data.dtype}: must be real numbers")
+    data = checks.numeric(X, name, checks.MATRIX)
+    if data.ndim == 2:
+        checks.room(min(data.shape[0], 4096) * data.shape[1], f"{name} has shape {data.shape}")
     if data.ndim != 2:
         raise BadInput(f"{name} has shape {data.shape}: must be a matrix, one input per row")
     if data.shape[1] == 0:
@@ -116,14 +112,14 @@ def inputs(X: ArrayLike, name: str) -> NDArray[Any]:
     return data
 
 
-def norms_of(X: NDArray[Any]) -> Floats:
+def norms_of(X: NDArray[Any], name: str = "X") -> Floats:
     """‖x_i‖ : (n,); refuses what is not finite."""
     norms = np.empty(X.shape[0])
     for begin in range(0, X.shape[0], 4096):
         norms[begin : begin + 4096] = row_norms(_doubles(X[begin : begin + 4096]))
     wrong = np.flatnonzero(~np.isfinite(norms))
     if wrong.size:
-        raise BadInput(f"row {wrong[0]} of the inputs is not finite, or its norm overflows")
+        raise BadInput(f"{name}: row {wrong[0]} of the inputs is not finite, or its norm overflows")
     return norms
 
 
@@ -147,7 +143,7 @@ class Assembly:
     @classmethod
     def of(cls, kernels: Sequence[Kernel], X: NDArray[Any], Y: NDArray[Any], symmetric: bool) -> Assembly:
         x = norms_of(X)
-        y = x if symmetric else norms_of(Y)
+        y = x if symmetric else norms_of(Y, "Y")
         every = x if symmetric else np.concatenate([x, y])
         radius = _common(every)
         tabled: dict[int, list[tuple[Leaf, Floats]]] = {}

@@ -16,6 +16,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.params import Params, kind_of, parse
 
@@ -83,18 +84,18 @@ class Kernel(Params):
         k(X, Y)  two matrices: K(x_i, y_j) : (n, m)
         k(x, y)  two vectors, one input each: the number K(x, y)
         """
-        first = as_array(X, "X")
+        first = checks.numeric(X, "X", checks.MATRIX)
         if Y is None:
             if first.ndim < 2:
                 return self.at_cosines(X)
             if first.ndim == 2:
                 return self.gram(first)
-            raise BadInput(f"an argument of shape {first.shape}: {TAKES}")
-        second = as_array(Y, "Y")
+            raise BadInput(f"X: an argument of shape {first.shape}: {TAKES}")
+        second = checks.numeric(Y, "Y", checks.MATRIX)
         if first.ndim == second.ndim == 1:
             return float(self.gram(first[np.newaxis], second[np.newaxis])[0, 0])
         if first.ndim != 2 or second.ndim != 2:
-            raise BadInput(f"arguments of shapes {first.shape} and {second.shape}: {TAKES}")
+            raise BadInput(f"X, Y: arguments of shapes {first.shape} and {second.shape}: {TAKES}")
         return self.gram(first, second)
 
     def at_cosines(self, u: ArrayLike) -> Any:
@@ -102,10 +103,7 @@ class Kernel(Params):
 
         On the sphere of MATH §3: of radius 1, or of radius √d for the general recursion.
         """
-        try:
-            cosines = np.asarray(u, dtype=np.float64)
-        except (ValueError, TypeError):
-            raise BadInput(f"u = {u!r}: must be numbers, cosines in [-1, 1]") from None
+        cosines = checks.array(u, "u", finite=False)
         wrong = ~(np.abs(cosines) <= 1.0)
         if np.any(wrong):
             value = cosines[wrong].flat[0]
@@ -248,16 +246,6 @@ class Leaf(Kernel):
 TAKES = (
     "a kernel takes cosines (a number or a vector), a matrix of inputs (one per row), two such matrices, or two vectors"
 )
-
-
-def as_array(values: Any, name: str) -> NDArray[Any]:
-    """An array, not copied where it is one; refused where it has no shape."""
-    if hasattr(values, "tocsr"):
-        raise BadInput(f"{name} is sparse: must be dense, such as {name}.toarray()")
-    try:
-        return np.asarray(values)
-    except ValueError:
-        raise BadInput(f"{name}: rows of different lengths; must be a matrix, one input per row") from None
 
 
 K = TypeVar("K", bound=Kernel)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from simlab.core import checks
 from simlab.core.errors import BadInput, SimlabError
 from simlab.kernels._fit import Decay, fit_decay
 from simlab.kernels._result import Eigenvalues
@@ -83,6 +84,7 @@ class Spectrum:
         Of the tail T only the sum is known. None of its eigenvalues exceeds T/N, so that its part lies between
         T/(T/N + ridge) and T/ridge: the middle is taken, and half the difference is in the error.
         """
+        ridge = checks.number(ridge, "ridge", least=0)
         if not ridge > 0:
             raise BadInput(f"ridge = {ridge}: must be positive; without one the effective dimension is infinite")
         known = self.known()

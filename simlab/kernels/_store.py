@@ -19,21 +19,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput, WriteFailed
 from simlab.core.resources import cores
 from simlab.core.sources import source_hash
-from simlab.kernels import _earlier, stored
+from simlab.kernels import _earlier, _skeleton, stored
 from simlab.kernels._blocks import STRIP, Block, Matrix, blocks
 from simlab.kernels._gram import TILE, Assembly, inputs
 from simlab.kernels._journal import Journal
 from simlab.kernels._kernel import Kernel
 from simlab.kernels._places import Places
 from simlab.record.atomic import fsync_directory
-from simlab.record.checksum import of_file
 
 LARGEST = 16 * TILE
 COMMIT_SECONDS = 5.0
@@ -109,9 +107,9 @@ def gram_file(
     say: told remarks, one line each.
     """
     task = Task.of(kernels, X, dtype, memory)
-    places = Places.of(path)
-    _refuse_beyond_disk(task, places.part, shutil.disk_usage(places.part.parent).total)  # before X is read
-    with places.alone():
+    places = Places.of(Path(path))
+    with places.told(), places.alone():
+        _refuse_beyond_disk(task, places.part, shutil.disk_usage(places.part.parent).total)  # before X is read
         call = _earlier.Call(places, task.identity(), task.block, overwrite, repair, say)
         if places.path.exists() and _earlier.is_finished(call):
             return path
@@ -138,27 +136,13 @@ def _refuse_beyond_disk(task: Task, part: Path, room: int) -> None:
 
 
 def _create(task: Task, places: Places, identity: Mapping[str, Any]) -> Journal:
-    n, part = task.X.shape[0], places.part
+    part = places.part
     _refuse_beyond_disk(task, part, shutil.disk_usage(part.parent).free)
-    journal = Journal(identity, n, task.block)
+    journal = Journal(identity, task.X.shape[0], task.block)
     journal.commit(places.journal)  # from here on what lies there counts for nothing, also after a kill
     part.unlink(missing_ok=True)
-    layout = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    layout.set_layout(h5py.h5d.CONTIGUOUS)
-    layout.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-    layout.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
-    layout.set_obj_track_times(False)  # the same command writes the same bytes
     try:
-        with h5py.File(part, "x", libver=("v110", "v110")) as file:  # never through a link
-            file.attrs.update({"dtype": identity["dtype"], "inputs": identity["inputs"], "code": identity["code"]})
-            file.attrs[stored.CHECKED] = stored.WHERE
-            for name, kernel in task.kernels.items():
-                space = h5py.h5s.create_simple((n, n))
-                dataset = h5py.h5d.create(file.id, name.encode(), h5py.h5t.py_create(task.dtype), space, layout)
-                h5py.Dataset(dataset).attrs["kernel"] = repr(kernel)
-                journal.offsets[name] = dataset.get_offset() or 0
-        journal.size = part.stat().st_size
-        journal.frame = of_file(part, skip=journal.extents())
+        _skeleton.create(part, journal)
     except (OSError, RuntimeError) as error:  # HDF5 tells a file-size limit as the latter
         raise WriteFailed(f"{part}: cannot write: {getattr(error, 'strerror', None) or error}") from error
     journal.commit(places.journal)
@@ -179,27 +163,24 @@ def _fill(
     sizes = [(r.stop - r.start) * (c.stop - c.start) for r, c in every]
     before = finished = sum(sizes[number] for number in journal.done)
     buffers = [np.empty(task.block**2, dtype=task.dtype) for _ in task.kernels]
-    try:
-        with stored.opened(places.part, write=True) as descriptor:
-            committed = time.monotonic()
-            for number, (rows, columns) in enumerate(every):
-                if number in journal.done:
-                    continue
-                shape = (rows.stop - rows.start, columns.stop - columns.start)
-                values = [buffer[: sizes[number]].reshape(shape) for buffer in buffers]
-                share = functools.partial(_tell, progress, finished, sizes[number], sum(sizes), before)
-                assembly.fill(values, rows, columns, threads, share)
-                matrices = [Matrix(descriptor, journal.offsets[name], journal.n, task.dtype) for name in task.kernels]
-                written = [matrix.write((rows, columns), block) for matrix, block in zip(matrices, values, strict=True)]
-                finished += sizes[number]
-                journal.done[number] = written
-                if time.monotonic() - committed >= commit_seconds or number == len(every) - 1:
-                    os.fsync(descriptor)
-                    journal.commit(places.journal)
-                    committed = time.monotonic()
-            os.fsync(descriptor)
-    except OSError as error:
-        raise WriteFailed(f"{places.part}: cannot write: {error.strerror or error}") from error
+    with stored.opened(places.part, write=True) as descriptor:
+        committed = time.monotonic()
+        for number, (rows, columns) in enumerate(every):
+            if number in journal.done:
+                continue
+            shape = (rows.stop - rows.start, columns.stop - columns.start)
+            values = [buffer[: sizes[number]].reshape(shape) for buffer in buffers]
+            share = functools.partial(_tell, progress, finished, sizes[number], sum(sizes), before)
+            assembly.fill(values, rows, columns, threads, share)
+            matrices = [Matrix(descriptor, journal.offsets[name], journal.n, task.dtype) for name in task.kernels]
+            written = [matrix.write((rows, columns), block) for matrix, block in zip(matrices, values, strict=True)]
+            finished += sizes[number]
+            journal.done[number] = written
+            if time.monotonic() - committed >= commit_seconds or number == len(every) - 1:
+                os.fsync(descriptor)
+                journal.commit(places.journal)
+                committed = time.monotonic()
+        os.fsync(descriptor)
 
 
 def _tell(

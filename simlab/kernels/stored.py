@@ -65,7 +65,7 @@ def frame_of(path: Path) -> Frame:
             return Frame([f"{path}: holds no checksums (of an earlier version), so it cannot be checked"], None)
         return Frame([str(error)], None)
     if not frame_is_sound(path, journal):
-        return Frame([f"{path}: damaged outside the matrices"], None)
+        return Frame([f"{path}: damaged outside the matrices"], journal)
     try:
         check_seal(path, journal.extents())
     except Damaged as error:
@@ -115,12 +115,17 @@ def finish(part: Path, journal: Journal) -> None:
     text = journal.text().encode()
     with opened(part, write=True) as descriptor:
         os.ftruncate(descriptor, journal.size)
-        view, at = memoryview(text + b"\nsimlab gram 1 %012d" % len(text)), journal.size
-        while view:
-            written = os.pwrite(descriptor, view, at)
-            view, at = view[written:], at + written
+        write_all(descriptor, text + b"\nsimlab gram 1 %012d" % len(text), journal.size)
         seal(part, journal.extents())
         os.fsync(descriptor)
+
+
+def write_all(descriptor: int, content: bytes, at: int) -> None:
+    """Also where one call writes only some of it."""
+    view = memoryview(content)
+    while view:
+        written = os.pwrite(descriptor, view, at)
+        view, at = view[written:], at + written
 
 
 def is_gram(path: Path) -> bool:

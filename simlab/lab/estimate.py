@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from simlab.core.params import Params
-from simlab.core.resources import free_memory
+from simlab.core.resources import cores, free_memory
 from simlab.lab import needs
 from simlab.lab.covering import covering
 from simlab.lab.spec import Spec
@@ -43,7 +43,7 @@ def estimate(spec: Spec, workers: int) -> Estimate:
 
     a = np.ones((256, 256))
     times = []
-    with threadpool_limits(spec.threads):
+    with threadpool_limits(min(spec.threads, cores())):  # a hundred threads have their price, and OpenBLAS may die
         for _ in range(20):
             began = time.perf_counter()
             a @ a

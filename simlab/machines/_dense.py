@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 
 Floats = NDArray[np.float64]
@@ -188,7 +189,7 @@ def solve(K: ArrayLike, Y: ArrayLike, ridge: float, *, overwrite: bool = False) 
 def path(K: ArrayLike, Y: ArrayLike, ridges: Sequence[float]) -> list[Dense]:
     """The solutions at several ridges from one eigendecomposition: for small n, or many ridges."""
     gram, labels = checked(K, Y)
-    chosen = [checked_ridge(ridge) for ridge in ridges]
+    chosen = checked_ridges(ridges)
     eigen = Eigen.of(gram)
     return [_solved(Spectral(gram, eigen, ridge), labels, ridge) for ridge in chosen]
 
@@ -216,16 +217,20 @@ def norm(A: Floats) -> float:
 
 
 def checked_ridge(ridge: Any, name: str = "ridge") -> float:
-    if isinstance(ridge, bool | np.bool_) or not isinstance(ridge, int | float | np.integer | np.floating):
-        raise BadInput(f"{name} = {ridge!r}: must be a number, at least 0")
-    if not 0.0 <= float(ridge) < math.inf:
-        raise BadInput(f"{name} = {ridge}: must be finite and at least 0")
-    return float(ridge)
+    return checks.number(ridge, name, least=0)
+
+
+def checked_ridges(ridges: Any) -> list[float]:
+    """One ridge or more."""
+    found = [checked_ridge(ridge, f"ridges[{i}]") for i, ridge in enumerate(checks.listed(ridges, "ridges"))]
+    if not found:
+        raise BadInput("ridges = []: name at least one")
+    return found
 
 
 def checked(K: ArrayLike, Y: ArrayLike) -> tuple[Floats, Floats]:
     """K and Y as float64 arrays (not copied where they are), refused unless finite, of fitting shape, symmetric."""
-    gram, labels = _numbers(K, "K"), _numbers(Y, "Y")
+    gram, labels = checks.array(K, "K"), checks.array(Y, "Y")
     if gram.ndim != 2 or gram.shape[0] != gram.shape[1] or gram.size == 0:
         raise BadInput(f"K has shape {gram.shape}: must be square and not empty")
     if labels.ndim not in (1, 2) or labels.shape[0] != gram.shape[0] or labels.size == 0:
@@ -238,14 +243,3 @@ def checked(K: ArrayLike, Y: ArrayLike) -> tuple[Floats, Floats]:
     if apart > ASYMMETRY * largest:
         raise BadInput(f"K differs from its transpose by {apart:.3g}: must be symmetric")
     return gram, labels
-
-
-def _numbers(values: ArrayLike, name: str) -> Floats:
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiub":
-        raise BadInput(f"{name} has dtype {array.dtype}: must be real numbers")
-    array = array.astype(np.float64, copy=False)
-    for part in np.array_split(array, max(1, array.shape[0] // 512)) if array.ndim else (array,):
-        if not np.isfinite(part).all():
-            raise BadInput(f"{name} contains NaN or infinity: all entries must be finite")
-    return array

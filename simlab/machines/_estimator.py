@@ -16,17 +16,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simlab.core.errors import BadInput, nearest, one_of
+from simlab.core import checks
+from simlab.core.checks import BadData, BadType
+from simlab.core.errors import BadInput, nearest, one_of, shown
 
 Floats = NDArray[np.float64]
-
-
-class BadData(BadInput, ValueError):
-    """Data or parameters that cannot be used as given."""
-
-
-class BadType(BadInput, TypeError):
-    """Entries that are no numbers."""
+MOST_WEIGHT = 1e100
 
 
 class Estimator:
@@ -144,7 +139,7 @@ def _column_names(X: Any) -> NDArray[Any] | None:
     if any(texts) and not all(texts):
         wrong = names[texts.index(False)]
         message = "Feature names are only supported if all input features have string names"
-        raise BadType(f"X has the column name {wrong!r}: {message}")
+        raise BadType(f"X has the column name {shown(wrong)}: {message}")
     return np.asarray(names, dtype=object) if all(texts) else None
 
 
@@ -162,22 +157,9 @@ def _other_names(names: list[str], expected: list[str]) -> str:
 
 def _numbers(values: Any, name: str) -> NDArray[Any]:
     """An array of float32 or float64, refused unless real and finite."""
-    if hasattr(values, "tocsr"):
-        raise BadType(f"{name} is sparse: sparse input is not supported, give a dense array")
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind == "c":
-            raise BadData(f"{name} has dtype {array.dtype}: Complex data not supported, give real numbers")
-        if array.dtype not in (np.dtype(np.float64), np.dtype(np.float32)):
-            array = array.astype(np.float64)
-    except TypeError as error:
-        raise BadType(f"{name}: {error}") from None
-    except ValueError as error:
-        raise error if isinstance(error, BadData) else BadData(f"{name}: {error}") from None
-    if not np.isfinite(array).all():
-        what = "NaN" if np.isnan(array).any() else "infinity or a value too large for float64"
-        raise BadData(f"{name} contains {what}: all entries must be finite")
-    return array
+    found = checks.numeric(values, name)
+    kept = found.dtype in (np.dtype(np.float64), np.dtype(np.float32)) and found.dtype.isnative
+    return checks.array(found, name, dtype=None if kept else np.float64)
 
 
 def inputs(X: ArrayLike, name: str = "X") -> NDArray[Any]:
@@ -210,8 +192,9 @@ def weights_of(sample_weight: Any, n: int) -> Floats | None:
     weights = np.full(n, weights) if weights.ndim == 0 else weights
     if weights.shape != (n,):
         raise BadData(f"sample_weight has shape {weights.shape}: must be ({n},)")
-    if weights.min() < 0.0:
-        raise BadData(f"sample_weight = {weights.min():g}: must not be negative")
+    if weights.min() < 0.0 or weights.max() > MOST_WEIGHT:
+        wrong = weights.min() if weights.min() < 0.0 else weights.max()
+        raise BadData(f"sample_weight = {wrong:g}: must not be negative, nor more than {MOST_WEIGHT:g}")
     if not weights.any():
         raise BadData("sample_weight: all weights are zero; at least one must be positive")
     return weights

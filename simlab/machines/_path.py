@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from simlab.core.errors import BadInput
+from simlab.core import checks
+from simlab.core.errors import BadInput, shown
 from simlab.core.resources import cores, free_memory
 from simlab.kernels import Kernel, gram
-from simlab.kernels._gram import inputs, norms_of
+from simlab.kernels._gram import MOST_THREADS, inputs, norms_of
+from simlab.machines import _dense
 from simlab.machines._operator import Operator, Stored, Tiled
 from simlab.machines._predict import kernel_times
 from simlab.machines._solver import RANK, Progress, solve_path
@@ -67,11 +69,21 @@ def ridge_path(
     `dtype` float64 or float32 of the stored Gram matrix, `memory` in bytes; left out, 0.8 of what is free decides
     between the two and not storing it. `progress` is told (iterations, largest relative residual).
     """
+    if not isinstance(kernel, Kernel):
+        raise BadInput(f"kernel = {shown(kernel)}: must be a kernel, such as simlab.kernels.ntk(3)")
+    dtype = None if dtype is None else checks.float_type(dtype)
+    memory = None if memory is None else checks.whole(memory, "memory", least=0)
+    threads = None if threads is None else checks.whole(threads, "threads", least=1, most=MOST_THREADS)
     data = inputs(X, "X")
     norms_of(data)  # refuses what is not finite before anything is computed
-    labels = np.asarray(y)
     if data.shape[0] == 0:
         raise BadInput("X has no rows: there is nothing to fit")
+    labels = checks.array(y, "y", ndim=(1, 2), must=f"({len(data)},) or ({len(data)}, outputs), one row for each of X")
+    if len(labels) != len(data) or 0 in labels.shape:
+        raise BadInput(
+            f"y has shape {labels.shape}: must be ({len(data)},) or ({len(data)}, outputs), one row for each of X"
+        )
+    ridges = _dense.checked_ridges(ridges)
     workers = threads or cores()
     operator = operator_of(kernel, data, dtype, memory, workers)
     solution = solve_path(operator, labels, ridges, tolerance=tolerance, progress=progress)

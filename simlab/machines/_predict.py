@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from simlab.core.checks import BadData
 from simlab.kernels import Kernel
-from simlab.machines._estimator import BadData
 
 Floats = NDArray[np.float64]
 BLOCK = 1 << 25

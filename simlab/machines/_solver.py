@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.machines import _conjugate, _dense
 from simlab.machines._conjugate import State, System
@@ -73,13 +74,15 @@ def solve_path(
     1e-6. `progress` is told (iterations, largest residual). A column that cannot reach the tolerance ends with the best
     solution met, its residual, and a note.
     """
-    operator: Operator = _stored(K) if isinstance(K, np.ndarray | list) else K
-    labels = _labels(Y, operator.size)
-    chosen = np.array([_dense.checked_ridge(ridge) for ridge in ridges], dtype=np.float64)
-    if chosen.size == 0:
-        raise BadInput("ridges = []: name at least one")
-    if tolerance is not None and not 0.0 < tolerance < 1.0:
-        raise BadInput(f"tolerance = {tolerance}: must lie between 0 and 1")
+    given = None if hasattr(K, "exact") and hasattr(K, "columns") else _square(K)
+    labels = _labels(Y, len(given) if given is not None else K.size)
+    operator: Any = K if given is None else _stored(given)
+    chosen = np.array(_dense.checked_ridges(ridges))
+    if tolerance is not None:
+        tolerance = checks.number(tolerance, "tolerance", above=0, below=1)
+    rank, limit = checks.whole(rank, "rank", least=0), checks.whole(limit, "limit", least=1)
+    if progress is not None:
+        checks.function(progress, "progress")
     if isinstance(operator, Stored) and operator.size <= SMALL:
         return _small(operator, labels, chosen)
     wanted = tolerance if tolerance is not None else 1e-10 if operator.is_exact else 1e-6
@@ -101,17 +104,22 @@ def solve_path(
     return Solution(chosen, alpha, residuals, iterations, solver.method(), note or _note(chosen, residuals, wanted))
 
 
-def _stored(K: ArrayLike) -> Stored:
-    """A Gram matrix as given: square, finite, symmetric as far as a few of its rows tell."""
-    matrix = np.asarray(K)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "fiub":
+def _square(K: ArrayLike) -> NDArray[Any]:
+    matrix = checks.numeric(K, "K", "a square matrix")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise BadInput(f"K has shape {matrix.shape} of {matrix.dtype}: must be a square matrix of real numbers")
+    return matrix
+
+
+def _stored(matrix: NDArray[Any]) -> Stored:
+    """A Gram matrix as given: square, finite, symmetric as far as a few of its rows tell."""
     if matrix.dtype not in (np.float64, np.float32) or not matrix.dtype.isnative:
         matrix = matrix.astype(np.float64)
     n = matrix.shape[0]
     some = np.unique(np.linspace(0, max(n - 1, 0), min(n, PROBES)).astype(np.int64))
     rows, columns = matrix[some], matrix[:, some].T
-    sums = matrix.sum(axis=1, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = matrix.sum(axis=1, dtype=np.float64)
     if not np.isfinite(sums).all():
         raise BadInput(f"row {int(np.flatnonzero(~np.isfinite(sums))[0])} of K is not finite, or its sum overflows")
     if n and np.max(np.abs(rows - columns)) > ASYMMETRY * np.max(np.abs(rows)):
@@ -120,15 +128,9 @@ def _stored(K: ArrayLike) -> Stored:
 
 
 def _labels(Y: ArrayLike, n: int) -> Floats:
-    given = np.asarray(Y)
-    if given.dtype.kind not in "fiub":
-        raise BadInput(f"Y has dtype {given.dtype}: must be real numbers")
-    labels = given.astype(np.float64, copy=False)
+    labels = checks.array(Y, "Y")
     if labels.ndim not in (1, 2) or labels.shape[0] != n:
         raise BadInput(f"Y has shape {labels.shape}: must have one row for each of the {n} inputs")
-    if not np.all(np.isfinite(labels)):
-        row = int(np.flatnonzero(~np.isfinite(labels.reshape(n, -1)).all(axis=1))[0])
-        raise BadInput(f"row {row} of Y is not finite")
     return np.ascontiguousarray(labels.reshape(n, -1))
 
 

@@ -23,12 +23,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
-from simlab.core.errors import BadInput
+from simlab.core import checks
+from simlab.core.checks import BadData
+from simlab.core.errors import BadInput, shown
 from simlab.core.params import Params, kind_of, module_of
 from simlab.core.resources import free_memory
 from simlab.machines import _dense
 from simlab.machines._dense import EPS, Dense
-from simlab.machines._estimator import BadData, Estimator, inputs, labels
+from simlab.machines._estimator import Estimator, inputs, labels
 from simlab.machines._feature_sums import (
     NormalEquations,
     bound,
@@ -74,7 +76,7 @@ class FeaturePath:
 
     def predict(self, X: ArrayLike, memory: int | None = None) -> Floats:
         """(r, m) or (r, m, c)"""
-        data, p = inputs(X), self.coefficients.shape[1]
+        data, memory, p = inputs(X), checked_memory(memory), self.coefficients.shape[1]
         stacked = np.moveaxis(self.coefficients, 0, -1).reshape(p, -1)
         map_of, out = bound(self.features, self.weights), np.empty((len(data), stacked.shape[1]))
         for rows in pieces(len(data), p, memory):
@@ -87,10 +89,9 @@ def feature_path(
     features: Params, weights: Floats, X: ArrayLike, y: ArrayLike, ridges: Sequence[float], memory: int | None = None
 ) -> FeaturePath:
     """The answers at several ridges from one pass over the features."""
-    data = inputs(X)
-    targets, chosen = labels(y, len(data)), tuple(_dense.checked_ridge(ridge) for ridge in ridges)
-    if not chosen:
-        raise BadInput("ridges: there is none; give one at least")
+    checked_map(features)
+    data, memory = inputs(X), checked_memory(memory)
+    targets, chosen = labels(y, len(data)), tuple(_dense.checked_ridges(ridges))
     map_of, n, p = bound(features, weights), len(data), module_of(features).count(features, data.shape[1])
     need, free = MATRICES * 8 * min(n, p) ** 2, free_memory()
     if need > free:
@@ -189,10 +190,7 @@ class FeatureRidge(Estimator):
     def path(self, X: ArrayLike, y: ArrayLike, ridges: Sequence[float]) -> FeaturePath:
         """The fits at several ridges, with the weights that `fit` would draw; this machine's own fit stays."""
         module, memory, data = checked_map(self.features), checked_memory(self.memory), inputs(X)
-        try:
-            rng = np.random.default_rng(self.seed)
-        except (TypeError, ValueError):
-            raise BadData(f"seed = {self.seed!r}: must be a number, at least 0, or a numpy Generator") from None
+        rng = np.random.default_rng(checked_seed(self.seed))
         weights = module.draw(self.features, data.shape[1], rng)
         return feature_path(self.features, weights, data, y, ridges, memory)
 
@@ -203,16 +201,28 @@ class FeatureRidge(Estimator):
         return f
 
 
+def checked_seed(seed: Any) -> Any:
+    """What NumPy makes a generator of: one, or whole numbers."""
+    if isinstance(seed, np.random.Generator | np.random.BitGenerator | np.random.SeedSequence | np.random.RandomState):
+        return seed
+    try:
+        if isinstance(seed, list | tuple):
+            return [checks.whole(part, "seed", least=0) for part in seed]
+        return checks.whole(seed, "seed", least=0)
+    except BadInput:
+        raise BadData(f"seed = {shown(seed)}: must be a number, at least 0, or a numpy Generator") from None
+
+
 def checked_map(features: Any) -> Any:
     """The module of a feature map."""
     module = module_of(features) if isinstance(features, Params) else None
     if not hasattr(module, "features"):
         name = kind_of(features) if isinstance(features, Params) else features
-        raise BadData(f"features = {name!r}: must be a feature map, such as networks.get('random_features', width=9)")
+        raise BadData(
+            f"features = {shown(name)}: must be a feature map, such as networks.get('random_features', width=9)"
+        )
     return module
 
 
 def checked_memory(memory: Any) -> int | None:
-    if memory is not None and (isinstance(memory, bool) or not isinstance(memory, int | np.integer) or memory < 1):
-        raise BadData(f"memory = {memory!r}: must be a number of bytes, at least 1")
-    return None if memory is None else int(memory)
+    return None if memory is None else checks.whole(memory, "memory", least=1)

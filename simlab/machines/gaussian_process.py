@@ -21,9 +21,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
+from simlab.core import checks
+from simlab.core.checks import BadData
 from simlab.core.errors import BadInput
 from simlab.machines import _dense
-from simlab.machines._estimator import BadData, Estimator, Floats, inputs, labels
+from simlab.machines._estimator import Estimator, Floats, inputs, labels
 from simlab.machines._predict import BLOCK, finite
 from simlab.machines.kernel_ridge import checked_kernel
 
@@ -54,7 +56,7 @@ class GaussianProcess(Estimator):
     def predict(self, X: ArrayLike, return_std: bool = False, return_cov: bool = False) -> Any:
         """The mean (m,) or (m, outputs); with `return_std` also √variance (m,), with `return_cov` covariance (m, m)."""
         self._check_fitted()
-        if return_std and return_cov:
+        if checks.flag(return_std, "return_std") and checks.flag(return_cov, "return_cov"):
             raise BadData("return_std and return_cov: at most one of them")
         data = self._inputs(X, reset=False)
         step = data.shape[0] if return_cov else max(1, BLOCK // self.X_fit_.shape[0])
@@ -86,13 +88,13 @@ class GaussianProcess(Estimator):
     def sample_prior(self, X: ArrayLike, count: int, rng: np.random.Generator) -> Floats:
         """Draws of f at X before any label : (count, m). Needs no `fit`."""
         data = inputs(X)
-        return _draws(checked_kernel(self.kernel).gram(data), (_count(count),), rng)
+        return _draws(checked_kernel(self.kernel).gram(data), (_count(count, len(data)),), checks.generator(rng))
 
     def sample_posterior(self, X: ArrayLike, count: int, rng: np.random.Generator) -> Floats:
         """Draws of f at X given the labels : (count, m) or (count, m, outputs)."""
         mean, covariance = self.predict(X, return_cov=True)
-        outer = (_count(count), *mean.shape[1:])
-        draws: Floats = mean + np.moveaxis(_draws(covariance, outer, rng), -1, 1)
+        outer = (_count(count, mean.size), *mean.shape[1:])
+        draws: Floats = mean + np.moveaxis(_draws(covariance, outer, checks.generator(rng)), -1, 1)
         return draws
 
 
@@ -104,7 +106,8 @@ def _draws(covariance: Floats, outer: tuple[int, ...], rng: np.random.Generator)
     return found
 
 
-def _count(count: Any) -> int:
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise BadData(f"count = {count!r}: must be a positive integer")
-    return int(count)
+def _count(count: Any, numbers: int) -> int:
+    """How many draws, of so many numbers each."""
+    found = checks.whole(count, "count", least=1)
+    checks.room(2 * found * numbers, f"count = {found}")
+    return found

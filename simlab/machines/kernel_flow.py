@@ -20,9 +20,11 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 from scipy.integrate import solve_ivp
 
-from simlab.core.errors import one_of
+from simlab.core import checks
+from simlab.core.checks import BadData
+from simlab.core.errors import shown
 from simlab.machines import _dense
-from simlab.machines._estimator import BadData, Floats, inputs, labels
+from simlab.machines._estimator import Floats, inputs, labels
 from simlab.machines._predict import kernel_times
 from simlab.machines.kernel_ridge import checked_kernel
 
@@ -38,10 +40,9 @@ class KernelFlow:
         self, kernel: Any, rate: float = 1.0, *, method: str = "closed", rtol: float = 1e-9, step: float | None = None
     ) -> None:
         self.kernel, self.rate = checked_kernel(kernel), _positive(rate, "rate")
-        if method not in METHODS:
-            raise BadData(f"method = {method!r}: unknown (allowed: {one_of(METHODS)})")
+        checks.choice(method, "method", METHODS)
         if (step is None) is (method == "euler"):
-            raise BadData(f'step = {step!r} with method = {method!r}: a step goes with "euler", and only with it')
+            raise BadData(f'step = {shown(step)} with method = {method!r}: a step goes with "euler", and only with it')
         self.method, self.rtol = method, _positive(rtol, "rtol")
         self.step = None if step is None else _positive(step, "step")
 
@@ -107,12 +108,11 @@ class KernelFlow:
     def _times(self, times: ArrayLike) -> Floats:
         if not hasattr(self, "_K"):
             raise BadData("this KernelFlow is not fitted: call fit first")
-        try:
-            when = np.atleast_1d(np.asarray(times, dtype=np.float64))
-        except (TypeError, ValueError):
-            raise BadData(f"times = {times!r}: must be numbers, at least 0") from None
-        if when.ndim != 1 or not np.all(when >= 0.0):
-            raise BadData(f"times = {times!r}: must be a list of numbers, at least 0")
+        when = np.atleast_1d(
+            checks.array(times, "times", ndim=(0, 1), finite=False, must="a list of numbers, at least 0")
+        )
+        if not np.all(when >= 0.0):
+            raise BadData(f"times = {shown(times)}: must be a list of numbers, at least 0")
         if self.method != "closed" and not np.isfinite(when).all():
             raise BadData(f'times = inf: only method = "closed" goes there, not {self.method!r}')
         return when

@@ -13,10 +13,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simlab.core.checks import BadData
+from simlab.core.errors import shown
 from simlab.core.resources import free_memory
 from simlab.kernels import Kernel
 from simlab.machines import _dense
-from simlab.machines._estimator import BadData, Estimator, Floats, labels, weights_of
+from simlab.machines._estimator import Estimator, Floats, labels, weights_of
 from simlab.machines._path import ridge_path
 from simlab.machines._predict import kernel_times
 from simlab.machines._solver import solve_path
@@ -79,5 +81,5 @@ class KernelRidge(Estimator):
 
 def checked_kernel(kernel: Any) -> Kernel:
     if not isinstance(kernel, Kernel):
-        raise BadData(f"kernel = {kernel!r}: must be a kernel, such as simlab.kernels.ntk(3)")
+        raise BadData(f"kernel = {shown(kernel)}: must be a kernel, such as simlab.kernels.ntk(3)")
     return kernel

@@ -219,11 +219,13 @@ def _write_parts(group: h5py.Group, name: str, parts: list[NDArray[Any]]) -> Non
     # Joined in slices of bounded size: a commit must not need its rows twice in memory.
     column = _Column(group, name, sum(map(len, parts)), parts[0].dtype, parts[0].shape[1:])
     batch: list[NDArray[Any]] = []
+    size = 0
     for i, part in enumerate(parts):
         batch.append(part)
-        if i == len(parts) - 1 or sum(one.nbytes for one in batch) > COPY_BYTES:
+        size += part.nbytes
+        if i == len(parts) - 1 or size > COPY_BYTES:
             column.append(np.concatenate(batch))
-            batch = []
+            batch, size = [], 0
     column.close()
 
 

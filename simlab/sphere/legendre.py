@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simlab.core.errors import BadInput
+from simlab.core import checks
 from simlab.core.jit import jit
 
 Floats = NDArray[np.float64]
@@ -39,12 +39,10 @@ def _accumulate(dim: int, coefficients: Floats, u: Floats, out: Floats) -> None:
 
 def legendre_sum(dim: int, coefficients: ArrayLike, u: ArrayLike) -> Floats:
     """Σ_k c_k P_k(u), of the shape of u: one pass, without the (K+1, n) numbers of `legendre`."""
-    if dim < 2:
-        raise BadInput(f"dim = {dim}: a sphere needs dimension 2 or more")
-    c = np.ascontiguousarray(coefficients, dtype=np.float64)
-    if c.ndim != 1 or c.size == 0:
-        raise BadInput(f"coefficients have shape {c.shape}: must be one number a degree")
-    points = np.asarray(u, dtype=np.float64)
+    dim, points = checks.sphere_dimension(dim), checks.array(u, "u")
+    c = np.ascontiguousarray(
+        checks.array(coefficients, "coefficients", ndim=1, empty=False, must="one number a degree")
+    )
     out = np.empty(points.size)
     _accumulate(dim, c, np.ascontiguousarray(points.ravel()), out)
     return out.reshape(points.shape)
@@ -52,11 +50,8 @@ def legendre_sum(dim: int, coefficients: ArrayLike, u: ArrayLike) -> Floats:
 
 def legendre(dim: int, max_degree: int, u: ArrayLike) -> Floats:
     """P_k(u) for k = 0 … max_degree: shape (max_degree + 1, *u.shape)."""
-    if dim < 2:
-        raise BadInput(f"dim = {dim}: a sphere needs dimension 2 or more")
-    if max_degree < 0:
-        raise BadInput(f"max_degree = {max_degree}: a degree is 0 or more")
-    points = np.asarray(u, dtype=np.float64)
+    dim, max_degree, points = checks.sphere_dimension(dim), checks.degree(max_degree), checks.array(u, "u")
+    checks.room((max_degree + 1) * points.size, f"max_degree = {max_degree} at {points.size} points")
     P = np.empty((max_degree + 1, points.size))
     _recurrence(dim, np.ascontiguousarray(points.ravel()), P)
     return P.reshape(max_degree + 1, *points.shape)

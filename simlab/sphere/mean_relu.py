@@ -11,16 +11,15 @@ import math
 
 from scipy.special import poch
 
-from simlab.core.errors import BadInput
+from simlab.core import checks
 
 
 def mean_relu(dim: int) -> float:
     """C_Γ/√d = Γ(d/2)/(2√π Γ((d+1)/2))"""
-    if dim < 1:
-        raise BadInput(f"dim = {dim}: must be at least 1")
+    dim = checks.dimension(dim)
     return float(0.5 / (math.sqrt(math.pi) * poch(dim / 2, 0.5)))
 
 
 def c_gamma(dim: int) -> float:
     """C_Γ"""
-    return math.sqrt(dim) * mean_relu(dim)
+    return mean_relu(dim) * math.sqrt(dim)

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
+
+MOST_FACTORS = 100_000  # of a binomial coefficient, an exact integer of twice as many bits
 
 
 def multiplicity(dim: int, degree: int) -> int:
     """N(d, k), exactly."""
-    if dim < 2:
-        raise BadInput(f"dim = {dim}: a sphere needs dimension 2 or more")
-    if degree < 0:
-        raise BadInput(f"degree = {degree}: a degree is 0 or more")
+    dim, degree = checks.sphere_dimension(dim), checks.degree(degree, "degree", most=checks.MOST_DIM)
+    if min(dim, degree) > MOST_FACTORS:
+        raise BadInput(f"degree = {degree} and dim = {dim}: the smaller must be at most {MOST_FACTORS}")
     if degree == 0:
         return 1
     return (2 * degree + dim - 2) * math.comb(degree + dim - 3, dim - 2) // degree

@@ -20,6 +20,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.sphere.legendre import legendre
@@ -29,6 +30,7 @@ Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
 BATCHES = 20
 BLOCK = 512
+MOST_DEGREE = 100_000
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
 
 
@@ -60,8 +62,10 @@ def degree_power(f: Function, dim: int, max_degree: int, X1: Floats, X2: Floats 
 
     Points may have any norm: f is taken at them, the angle is that between them.
     """
-    first = _batches(f, dim, X1)
-    second = first if X2 is None else _batches(f, dim, X2)
+    checks.function(f, "f")
+    dim, max_degree = checks.sphere_dimension(dim), checks.degree(max_degree, most=MOST_DEGREE)
+    first = _batches(f, dim, X1, "X1")
+    second = first if X2 is None else _batches(f, dim, X2, "X2")
     count, same = BATCHES, X2 is None
     sums, pairs = np.zeros((count, count, max_degree + 1)), np.zeros((count, count))
     for a, (U, v) in enumerate(first):
@@ -89,16 +93,17 @@ def degree_power(f: Function, dim: int, max_degree: int, X1: Floats, X2: Floats 
     )
 
 
-def _batches(f: Function, dim: int, X: Floats) -> list[tuple[Floats, Floats]]:
+def _batches(f: Function, dim: int, X: Floats, name: str) -> list[tuple[Floats, Floats]]:
     """(directions, values) of BATCHES parts of the points."""
-    if X.ndim != 2 or X.shape[1] != dim or len(X) < 2 * BATCHES:
-        raise BadInput(f"points of shape {X.shape}: must be (n, {dim}) with n = {2 * BATCHES} or more")
+    X = checks.array(X, name, ndim=2, must=f"points (n, {dim})")
+    if X.shape[1] != dim or len(X) < 2 * BATCHES:
+        raise BadInput(f"{name}: points of shape {X.shape}: must be (n, {dim}) with n = {2 * BATCHES} or more")
     norms = np.sqrt(np.einsum("ij,ij->i", X, X))
     if not (norms > 0).all():
-        raise BadInput(f"point {int((~(norms > 0)).argmax())} has norm 0 or none: it lies on no sphere")
-    values = np.asarray(f(X), dtype=np.float64)
+        raise BadInput(f"{name}: point {int((~(norms > 0)).argmax())} has norm 0 or none: it lies on no sphere")
+    values = checks.array(f(X), "f", finite=False)
     if values.shape != (len(X),) or not np.isfinite(values).all():
-        raise BadInput(f"the function gave shape {values.shape} or a value that is not finite: must be ({len(X)},)")
+        raise BadInput(f"f: the function gave shape {values.shape} or a value that is not finite: must be ({len(X)},)")
     U = X / norms[:, np.newaxis]
     cuts = np.linspace(0, len(X), BATCHES + 1).astype(int)
     return [(np.ascontiguousarray(U[a:b]), np.ascontiguousarray(values[a:b])) for a, b in pairwise(cuts)]
@@ -107,7 +112,10 @@ def _batches(f: Function, dim: int, X: Floats) -> list[tuple[Floats, Floats]]:
 def zonal_coefficients(g: Function, dim: int, max_degree: int, kinks: Sequence[float] = ()) -> Floats:
     """E g(u)P_ℓ(u) under the law of u = w·x, ℓ = 0 … max_degree; `kinks` are the u where g is not smooth."""
     u, law = angle_quadrature(dim, max_degree, kinks)
-    found: Floats = legendre(dim, max_degree, u) @ (law * np.asarray(g(u), dtype=np.float64))
+    values = checks.array(checks.function(g, "g")(u), "g")
+    if values.shape != u.shape:
+        raise BadInput(f"g: gave shape {values.shape} for {u.size} cosines; must be {u.shape}, one value for each")
+    found: Floats = legendre(dim, max_degree, u) @ (law * values)
     return found
 
 
@@ -118,6 +126,7 @@ def zonal_power(g: Function, dim: int, max_degree: int, kinks: Sequence[float] =
 
 def power_of(coefficients: Floats, dim: int) -> Floats:
     """N(d,ℓ) c_ℓ² from c_ℓ = E g P_ℓ; by logarithms, as N may leave the range of float64."""
+    coefficients = checks.array(coefficients, "coefficients", ndim=1)
     with np.errstate(divide="ignore"):
         logs = 2 * np.log(abs(coefficients)) + [log_multiplicity(dim, k) for k in range(coefficients.size)]
     return np.asarray(np.exp(logs))
@@ -125,8 +134,8 @@ def power_of(coefficients: Floats, dim: int) -> Floats:
 
 def angle_quadrature(dim: int, max_degree: int, kinks: Sequence[float] = ()) -> tuple[Floats, Floats]:
     """Nodes u = cos θ and weights of E g(u) = c_d ∫ g(cos θ) sin^{d−2}θ dθ, panels ending at the kinks."""
-    if dim < 2:
-        raise BadInput(f"dim = {dim}: a sphere needs dimension 2 or more")
+    dim, max_degree = checks.sphere_dimension(dim), checks.degree(max_degree)
+    kinks = checks.array(checks.listed(kinks, "kinks"), "kinks", ndim=1).tolist()
     ends = sorted({0.0, math.pi, *(math.acos(k) for k in kinks if -1.0 < k < 1.0)})
     # 32 nodes resolve 16 radians of P_ℓ, and 4 widths of the law of the angle.
     longest = min(math.pi / 8, 16.0 / (max_degree + 1), 4.0 / math.sqrt(dim))

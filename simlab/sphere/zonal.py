@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 
 def mode(dim: int, degree: int, u: ArrayLike) -> Floats:
     """P_k(u) of one degree."""
+    degree = checks.degree(degree, "degree")
     one = np.zeros(degree + 1)
     one[degree] = 1.0
     return legendre_sum(dim, one, u)
@@ -29,21 +30,26 @@ def mode(dim: int, degree: int, u: ArrayLike) -> Floats:
 
 def slope_at_one(dim: int, degree: int) -> float:
     """P_k'(1)"""
+    dim, degree = checks.sphere_dimension(dim), checks.degree(degree, "degree", most=checks.MOST_DIM)
     return degree * (degree + dim - 2) / (dim - 1)
 
 
 def mode_slope(dim: int, degree: int, u: ArrayLike) -> Floats:
     """P_k'(u) of one degree."""
+    dim, degree, u = checks.sphere_dimension(dim), checks.degree(degree, "degree"), checks.array(u, "u")
     if degree == 0:
         return np.zeros(np.shape(u))
-    return slope_at_one(dim, degree) * mode(dim + 2, degree - 1, u)
+    with np.errstate(over="ignore"):  # far outside of [−1, 1]
+        return slope_at_one(dim, degree) * mode(dim + 2, degree - 1, u)
 
 
 def mode_curvature(dim: int, degree: int, u: ArrayLike) -> Floats:
     """P_k''(u) of one degree."""
+    dim, degree, u = checks.sphere_dimension(dim), checks.degree(degree, "degree"), checks.array(u, "u")
     if degree == 0:
         return np.zeros(np.shape(u))
-    return slope_at_one(dim, degree) * mode_slope(dim + 2, degree - 1, u)
+    with np.errstate(over="ignore"):
+        return slope_at_one(dim, degree) * mode_slope(dim + 2, degree - 1, u)
 
 
 def axes(count: int, dim: int, rng: np.random.Generator) -> Floats:
@@ -57,18 +63,21 @@ def axes(count: int, dim: int, rng: np.random.Generator) -> Floats:
 
 def cosines(X: Floats, V: Floats) -> Floats:
     """x_i·v_j : (n, m) of unit vectors, rounding kept within [−1, 1]."""
-    return np.asarray(np.clip(X @ V.T, -1.0, 1.0))
+    V = checks.matrix(V, "V")
+    return np.asarray(np.clip(checks.matrix(X, dim=V.shape[1]) @ V.T, -1.0, 1.0))
 
 
 def zonal(degree: int, V: Floats, X: Floats) -> Floats:
     """Z_j(x_i) : (n, m) at unit vectors x_i, of the axes V : (m, d)."""
+    V = checks.matrix(V, "V")
     dim = V.shape[1]
     return np.asarray(sqrt(multiplicity(dim, degree)) * mode(dim, degree, cosines(X, V)))
 
 
 def zonal_gradient(degree: int, V: Floats, X: Floats) -> Floats:
     """∇Z_j along the sphere at unit vectors x_i : (n, m, d)."""
-    dim = V.shape[1]
+    V = checks.matrix(V, "V")
+    dim, X = V.shape[1], checks.matrix(X, dim=V.shape[1])
     u = cosines(X, V)
     slope = sqrt(multiplicity(dim, degree)) * mode_slope(dim, degree, u)
     tangent = V[np.newaxis] - u[:, :, np.newaxis] * X[:, np.newaxis]
@@ -81,6 +90,11 @@ def unlearned(degree: int, eigenvalue: float, X: Floats, coefficients: Floats, V
     eigenvalue μ_k    X : (n, d), unit vectors    coefficients α : (n, c)    V : (c, d), an axis for each expansion
     μ_k² N_k αᵀ P_k α − 2 μ_k α·Z(X) + 1
     """
+    X, eigenvalue = checks.matrix(X), checks.number(eigenvalue, "eigenvalue", least=-1e100, most=1e100)
+    V = checks.matrix(V, "V", dim=X.shape[1])
+    coefficients = checks.array(
+        coefficients, "coefficients", shape=(len(X), len(V)), must=f"({len(X)}, {len(V)}), one column for each axis"
+    )
     P = mode(X.shape[1], degree, cosines(X, X))
     own = (
         eigenvalue**2 * float(multiplicity(X.shape[1], degree)) * np.einsum("ic,ic->c", coefficients, P @ coefficients)

@@ -46,8 +46,8 @@ class Learned:
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """F = `inner`: X (n, d) → (n, k), G = `outer`: (n, k) → (n, k); d = `dim`; `coordinates` are those of x that count, where only
-    some do; `walsh(s)` the Walsh expansion of H on the cube {±s}^d, where it is known.
+    """F = `inner`: X (n, d) → (n, k), G = `outer`: (n, k) → (n, k); d = `dim`; `coordinates` are those of x that
+    count, where only some do; `walsh(s)` the Walsh expansion of H on the cube {±s}^d, where it is known.
     """
 
     inner: Callable[[Floats], Floats]

@@ -29,6 +29,8 @@ def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats
         raise BadInput(f"coordinate = {params.coordinate}: must be at most {dim}, the dimension of the inputs")
 
     def target(X: Floats) -> Floats:
-        return np.maximum(1.0 - params.scale * np.abs(checks.matrix(X, dim=dim)[:, params.coordinate - 1]), 0.0)
+        return np.asarray(
+            np.maximum(1.0 - params.scale * np.abs(checks.matrix(X, dim=dim)[:, params.coordinate - 1]), 0.0)
+        )
 
     return target

@@ -27,7 +27,8 @@ from flint import arb, ctx, fmpq
 from numpy.typing import NDArray
 
 from simlab import activations
-from simlab.core.errors import BadInput
+from simlab.core import checks, lookup
+from simlab.core.errors import BadInput, shown
 from simlab.core.params import Params, kind_of
 
 Number: TypeAlias = int | float | Fraction
@@ -42,10 +43,10 @@ FIRST, MOST = 32, 10_000
 
 def as_arb(name: str, value: Any) -> arb:
     """A number, exactly; an error where it is none or not finite."""
-    if isinstance(value, numbers.Rational):
+    if isinstance(value, numbers.Rational) and not isinstance(value, bool):
         return arb(fmpq(int(value.numerator), int(value.denominator)))
-    if not isinstance(value, numbers.Real) or not math.isfinite(value):
-        raise BadInput(f"{name} = {value!r}: must be a finite number")
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+        raise BadInput(f"{name} = {shown(value)}: must be a finite number")
     return arb(float(value))
 
 
@@ -120,15 +121,18 @@ def weighted_sum(series: Series, weight: Callable[[int], arb], what: str, reach:
     """Σ w_i |c_i|. `what` names it in errors; the weights grow as reach^i."""
     with ctx.workprec(BITS):
         if isinstance(series, str):
+            lookup.check("activations", series, "series")
             series = activations.get(series)
         if isinstance(series, Params):
             what, terms = f"{what} of {kind_of(series)}", _of_activation(series, what, reach)
         elif callable(series):
             terms = _checked(series)
         else:
-            terms = [abs(as_arb(f"coefficient c_{i}", c)) for i, c in enumerate(series)]
-            if not terms:
-                raise BadInput("coefficients: none; must be one or more, c_0 first")
+            must = "coefficients c_0, c_1, …, a function of i, or an activation"
+            given = checks.listed(series, "series", must, most=MOST)
+            if not given:
+                raise BadInput("series: no coefficients; must be one or more, c_0 first")
+            terms = [abs(as_arb(f"series: coefficient c_{i}", c)) for i, c in enumerate(given)]
         if callable(terms):
             return _infinite(terms, weight, what)
         total = float(sum((weight(i) * c for i, c in enumerate(terms)), arb(0)))
@@ -144,10 +148,14 @@ def _checked(series: Callable[[int], Number]) -> Callable[[int], arb]:
         try:
             value = series(i)
         except ArithmeticError as error:
-            raise BadInput(f"coefficient c_{i}: {error}; give a Fraction, never too large or too small") from None
+            raise BadInput(
+                f"series: coefficient c_{i}: {error}; give a Fraction, never too large or too small"
+            ) from None
         if isinstance(value, numbers.Real) and 0.0 < abs(value) < SMALLEST and not isinstance(value, numbers.Rational):
-            raise BadInput(f"coefficient c_{i} = {value!r}: has lost its digits as a float; give a Fraction")
-        return abs(as_arb(f"coefficient c_{i}", value))
+            raise BadInput(
+                f"series: coefficient c_{i} = {shown(value)}: has lost its digits as a float; give a Fraction"
+            )
+        return abs(as_arb(f"series: coefficient c_{i}", value))
 
     return magnitude
 

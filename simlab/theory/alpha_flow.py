@@ -22,12 +22,13 @@ from __future__ import annotations
 import functools
 import itertools
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.data._ball_law import Law
 from simlab.sphere.mean_relu import mean_relu
@@ -54,6 +55,8 @@ class Rates:
     """The right-hand side, and the loss, for one law and target."""
 
     def __init__(self, law: Law, target: Radial) -> None:
+        checks.instance(law, "law", Law, "the law of ‖x‖, such as data.ball_fourier.law(params)")
+        checks.instance(target, "target", Radial, "radial, such as a draw of targets.radial")
         self.moments = Moments(law, target)
         self.gain = 4.0 * mean_relu(law.dim)
 
@@ -110,9 +113,12 @@ def solve(
     Far beyond the time in which it learns (10⁴ and more) the flow is stiff, and an explicit solver takes steps without
     end.
     """
+    checks.choice(trained, "trained", get_args(Trained))
+    rtol, atol = checks.number(rtol, "rtol", least=1e-13, below=1), checks.number(atol, "atol", above=0)
+    checks.whole(most, "most", least=1)
     at, w0, b0 = _checked(alpha0, w, b, times)
-    m = w0.size
-    rates = _rates(law, target)
+    alpha0, m = float(alpha0), w0.size
+    rates = _rates(law, target) if isinstance(law, Law) and isinstance(target, Radial) else Rates(law, target)
     first, second = trained in ("both", "first"), trained in ("both", "second")
 
     made = itertools.count(1)
@@ -150,16 +156,13 @@ def solve(
 
 
 def _checked(alpha0: float, w: ArrayLike, b: ArrayLike, times: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    at, w0, b0 = (np.array(values, dtype=np.float64) for values in (times, w, b))
-    for name, values in (("times", at), ("w", w0), ("b", b0)):
-        if values.ndim != 1 or not values.size:
-            raise BadInput(f"{name}: shape {values.shape}; must be a vector of one number or more")
-        if not np.all(np.isfinite(values)):
-            raise BadInput(f"{name}: holds NaN or infinity; must be finite numbers")
+    at, w0, b0 = (
+        np.array(checks.array(values, name, ndim=1, empty=False))
+        for name, values in (("times", times), ("w", w), ("b", b))
+    )
     if w0.shape != b0.shape:
         raise BadInput(f"b: {b0.size} numbers; must be {w0.size}, one a neuron as w has")
-    if not 0.0 < alpha0 < np.inf:
-        raise BadInput(f"alpha0 = {alpha0}: must be greater than 0 and finite")
+    checks.number(alpha0, "alpha0", above=0)
     if np.any(w0 >= 0.0):
         raise BadInput(
             f"w = {w0[w0 >= 0.0][0]:g}: must be less than 0: others have infinite risk under the 1/r tail of ‖x‖"

@@ -29,6 +29,7 @@ from numpy.polynomial import legendre
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.data._ball_law import Law
 from simlab.targets._radial import Radial
@@ -95,6 +96,7 @@ class Spectrum:
 
     def beyond(self, ratio: float) -> float:
         """∫_u^∞ e du: the energy beyond the radius ratio·R_d."""
+        ratio = checks.number(ratio, "ratio", least=0, most=MOST_PHASE / self.transform.last)
         known = self._up_to(max(1, math.ceil(math.log2(max(ratio, 1.0)))))
         k = min(int(np.searchsorted(known.edges, ratio, side="right")) - 1, len(known.ratio) - 1)
         below = float(known.below[k]) + self._part(known, k, float(known.edges[k]), ratio)
@@ -102,12 +104,11 @@ class Spectrum:
 
     def certificate(self, width: int) -> Certificate:
         """The bound for nets of `width` neurons."""
-        if isinstance(width, bool) or not isinstance(width, int | np.integer) or width < 1:
-            raise BadInput(f"width = {width!r}: must be a whole number, 1 or more")
-        return self.at_log(math.log(int(width)))
+        return self.at_log(math.log(checks.whole(width, "width", least=1)))
 
     def at_log(self, log_width: float) -> Certificate:
         """The bound for a width given by its natural logarithm, beyond the range of floats too."""
+        log_width = checks.number(log_width, "log_width", least=0)
         index = 1
         while True:
             known, phase = self._up_to(index), 2.0**index * self.transform.last

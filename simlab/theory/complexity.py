@@ -20,7 +20,6 @@ Source: Allen-Zhu & Li, What Can ResNet Learn Efficiently, Going Beyond Kernels?
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -29,11 +28,13 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.theory._series import Series, as_arb, weighted_sum
 
 MOST_FACTORS = 20  # 2^20 directions of 20 signs: 20 MB
 MOST_OUTPUTS = 256
+MOST_CHOSEN = 10_000
 
 
 def c_s(series: Series, C: float = 1.0) -> float:
@@ -67,10 +68,10 @@ def product_powers(k: int, unit: bool = False) -> Powers:
 
     ε and −ε give the same term, so that 2^{k−1} would do; the source counts p_G = 2^k.
     """
-    k = _integer("k", k, 1, MOST_FACTORS)
+    k = checks.whole(k, "k", least=1, most=MOST_FACTORS)
     directions = (1 - 2 * (np.arange(2**k)[:, None] >> np.arange(k) & 1)).astype(np.int8)
     signs = np.prod(directions, axis=1, dtype=np.int8)
-    if unit:
+    if checks.flag(unit, "unit"):
         return Powers(directions / math.sqrt(k), signs, _power_coefficient(k))
     return Powers(directions, signs, Fraction(1, 2**k * math.factorial(k)))
 
@@ -92,7 +93,7 @@ class Concept:
 
     def __post_init__(self) -> None:
         for name in ("k", "p_F", "p_G"):
-            object.__setattr__(self, name, _integer(name, getattr(self, name), 1))
+            object.__setattr__(self, name, checks.whole(getattr(self, name), name, least=1, most=checks.MOST_WHOLE))
         for name in ("C_F", "C_G"):
             _positive(name, getattr(self, name))
 
@@ -160,12 +161,17 @@ def resnet_samples(dim: int, k: int, alpha: float) -> float:
 
 def resnet_error(alpha: float, k: int | None = None, C: float = 1.0) -> float:
     """α⁴; where k is given times what stands for 2^{O(k)}, (k p_G C_s(G))⁴ of the separation class."""
-    return _alpha(alpha) ** 4 * (1.0 if k is None else separation(_integer("k", k, 2), k, C).B ** 4)
+    return _alpha(alpha) ** 4 * (
+        1.0 if k is None else separation(checks.whole(k, "k", least=2, most=checks.MOST_WHOLE), k, C).B ** 4
+    )
 
 
 def kernel_samples(dim: int, k: int) -> int:
     """⌊C(d,k)/1000⌋: with no more samples kernel machines keep their risk."""
-    return math.comb(*_sizes(dim, k)) // 1000
+    dim, k = _sizes(dim, k)
+    if min(k, dim - k) > MOST_CHOSEN:
+        raise BadInput(f"k = {k}: must be at most {MOST_CHOSEN}, or dim - k")
+    return math.comb(dim, k) // 1000
 
 
 def kernel_features(dim: int, k: int) -> int:
@@ -180,7 +186,7 @@ def kernel_risk(alpha: float) -> float:
 
 def simple_line(k: int, alpha: float) -> float:
     """kα² = E‖αG(F)‖², what learning F alone leaves of a class whose G(F) has entries ±1."""
-    return _integer("k", k, 1) * _alpha(alpha, zero=True) ** 2
+    return checks.whole(k, "k", least=1, most=checks.MOST_WHOLE) * _alpha(alpha, zero=True) ** 2
 
 
 @dataclass(frozen=True)
@@ -201,6 +207,7 @@ def consequence(dim: int, k: int, power: float = 0.1) -> Consequence:
     d = 2000⁵ = 3.2e16 on, at k = 4 from 24000^{5/2} = 8.9e10.
     """
     dim, k = _sizes(dim, k)
+    power = checks.number(power, "power")
     if not 0.0 < power < 0.125:
         raise BadInput(f"power = {power}: must be greater than 0 and less than 1/8, where N^(k/2) comes up to d^k")
     mine = 1.0 + 8.0 * power
@@ -212,31 +219,17 @@ def _power(dim: int, exponent: float) -> float:
     return float(dim) ** exponent if exponent * math.log2(dim) < 1024.0 else math.inf
 
 
-def _integer(name: str, value: int, least: int, most: int | None = None) -> int:
-    try:
-        found = operator.index(value)
-    except TypeError:
-        raise BadInput(f"{name} = {value!r}: must be a whole number") from None
-    if found < least or (most is not None and found > most):
-        raise BadInput(f"{name} = {found}: must be " + (f"{least} or more" if most is None else f"{least} to {most}"))
-    return found
-
-
 def _sizes(dim: int, k: int) -> tuple[int, int]:
-    dim = _integer("dim", dim, 2)
-    k = _integer("k", k, 2)
+    dim = checks.whole(dim, "dim", least=2, most=checks.MOST_WHOLE)
+    k = checks.whole(k, "k", least=2, most=checks.MOST_WHOLE)
     if k > dim:
         raise BadInput(f"k = {k}: must be 2 to dim = {dim}")
     return dim, k
 
 
 def _positive(name: str, value: float) -> float:
-    if not 0.0 < value < math.inf:
-        raise BadInput(f"{name} = {value}: must be greater than 0 and finite")
-    return value
+    return checks.number(value, name, above=0)
 
 
 def _alpha(alpha: float, zero: bool = False) -> float:
-    if not (0.0 < alpha < 1.0 or (zero and alpha == 0.0)):
-        raise BadInput(f"alpha = {alpha}: must be " + ("at least 0" if zero else "greater than 0") + " and less than 1")
-    return alpha
+    return checks.number(alpha, "alpha", least=0 if zero else None, above=None if zero else 0, below=1)

@@ -18,12 +18,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpz
 from numpy.typing import ArrayLike, NDArray
 
-from simlab.core.errors import BadInput, SimlabError
+from simlab.core import checks
+from simlab.core.errors import BadInput, SimlabError, shown
 from simlab.kernels._cube import transform
 from simlab.kernels._decompose import ALONE
 from simlab.kernels._kernel import Kernel
@@ -36,43 +38,74 @@ Terms = Mapping[Subset, Floats]
 PRECISIONS = (128, 256, 512)
 """Bits in which K₂ is inverted, each tried where the one before is not enough."""
 EPS = 2.0**-52
+MOST_DIM = 10_000
 ACCURACY = 1e-13
 """Largest error of a captured energy, by Arb's own bound; as much is taken off the oracle risk."""
 
 
-def corners(X: ArrayLike, scale: float | None = None) -> tuple[Floats, float]:
+def corners(X: ArrayLike, scale: float | None = None, name: str = "X") -> tuple[Floats, float]:
     """The signs (n, d) of points of {±s}^d, and s: as given, or the size of the first entry."""
-    points = np.asarray(X, dtype=np.float64)
-    if points.ndim != 2 or points.size == 0:
-        raise BadInput(f"X: shape {points.shape}; must be (n, d), one corner of the cube a row")
-    s = abs(float(points[0, 0])) if scale is None else float(scale)
+    points = checks.array(X, name, ndim=2, must="(n, d), one corner of the cube a row")
+    if points.size == 0:
+        raise BadInput(f"{name} has shape {points.shape}: must be (n, d), one corner of the cube a row")
+    s = abs(float(points[0, 0])) if scale is None else checks.number(scale, "scale", above=0)
     wrong = ~(np.abs(np.abs(points) - s) <= 1e-12 * s) if s > 0.0 else np.ones(points.shape, dtype=bool)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        raise BadInput(f"X: row {row} has the entry {points[row, column]:g}; must be ±{s:g}, a corner of the cube")
+        raise BadInput(f"{name}: row {row} has the entry {points[row, column]:g}; must be ±{s:g}, a corner of the cube")
     return np.sign(points), s
 
 
 def subsets_of(targets: Iterable[Terms]) -> list[Subset]:
     """Every S of these targets once."""
-    return list(dict.fromkeys(S for terms in targets for S in terms))
+    return list(dict.fromkeys(S for terms in _checked_targets(targets) for S in terms))
+
+
+def _checked_subsets(subsets: Any) -> list[Subset]:
+    """Tuples of coordinates."""
+    must = "sets of coordinates, each a tuple of whole numbers"
+    found = [
+        tuple(checks.listed(S, "subsets: S", must, most=MOST_DIM)) for S in checks.listed(subsets, "subsets", must)
+    ]
+    return [tuple(checks.whole(i, "subsets: a coordinate", least=0) for i in S) for S in found]
+
+
+def _checked_targets(targets: Any, name: str = "targets") -> list[Terms]:
+    """Tables S → c_S of numbers, all of one number of outputs within a target."""
+    must = "tables of subsets S and their coefficients c_S"
+    found: list[Terms] = []
+    for terms in checks.listed(targets, name, f"a list of {must}"):
+        if not isinstance(terms, Mapping):
+            raise BadInput(f"{name}: {shown(terms)}; must be {must}")
+        known = {S: checks.array(c, f"{name}: the coefficient of {shown(S)}", ndim=(0, 1)) for S, c in terms.items()}
+        if len({c.shape for c in known.values()}) > 1:
+            raise BadInput(f"{name}: coefficients of several lengths; must be k numbers each, k the outputs")
+        found.append(dict(zip(_checked_subsets(list(known)), known.values(), strict=True)))
+    return found
 
 
 def characters(signs: Floats, subsets: Sequence[Subset]) -> Floats:
     """χ_S(x_n) : (n, subsets)"""
+    signs, subsets = checks.matrix(signs, "signs"), _checked_subsets(subsets)
     if not subsets:
         return np.empty((len(signs), 0))
     for S in subsets:
         if len(set(S)) < len(S) or not all(0 <= i < signs.shape[1] for i in S):
-            raise BadInput(f"S = {S}: must be coordinates from 0 to {signs.shape[1] - 1}, each once")
+            raise BadInput(f"subsets: S = {shown(S)}; must be coordinates from 0 to {signs.shape[1] - 1}, each once")
     return np.column_stack([signs[:, list(S)].prod(axis=1) for S in subsets])
 
 
 def sums(form: Floats, subsets: Sequence[Subset], targets: Iterable[Terms]) -> Floats:
     """Σ_r c_rᵀ M c_r of every target."""
+    subsets, targets = _checked_subsets(subsets), _checked_targets(targets)
     place = {S: i for i, S in enumerate(subsets)}
+    form = checks.array(
+        form, "form", shape=(len(subsets),) * 2, must=f"({len(subsets)}, {len(subsets)}), one row a subset"
+    )
     found = []
     for terms in targets:
+        if unknown := [S for S in terms if S not in place]:
+            raise BadInput(f"targets: {shown(unknown[0])} is none of the subsets; name every S of a target there")
         at = [place[S] for S in terms]
         c = np.array([terms[S] for S in terms]).reshape(len(at), -1)
         found.append(float(np.sum(c * (form[np.ix_(at, at)] @ c))))
@@ -81,6 +114,7 @@ def sums(form: Floats, subsets: Sequence[Subset], targets: Iterable[Terms]) -> F
 
 def krawtchouk(dim: int) -> list[list[int]]:
     """K_k(j), k and j from 0 to d: (k+1)K_{k+1} = (d−2j)K_k − (d−k+1)K_{k−1}."""
+    dim = checks.dimension(dim, least=0, most=MOST_DIM)
     rows = [[1] * (dim + 1)]
     before = [0] * (dim + 1)
     for k in range(dim):
@@ -120,14 +154,21 @@ class CubeKernel:
     dim: int
     eigenvalues: Floats
 
+    def __post_init__(self) -> None:
+        dim = checks.dimension(self.dim, most=MOST_DIM)
+        found = checks.array(self.eigenvalues, "eigenvalues", shape=(dim + 1,), must=f"{dim + 1} numbers, λ_0 … λ_d")
+        object.__setattr__(self, "eigenvalues", found)
+
     @classmethod
     def of(cls, kernel: Kernel, dim: int, scale: float) -> CubeKernel:
         """On {±scale}^dim."""
+        checks.instance(kernel, "kernel", Kernel, "a kernel, such as simlab.kernels.ntk(3)")
+        dim, scale = checks.dimension(dim, most=MOST_DIM), checks.number(scale, "scale", above=0, most=1e100)
         return cls(dim, _eigenvalues(kernel, dim, scale))
 
     def values(self, power: int = 1) -> list[arb]:
         """Σ_k λ_k^power K_k(j), j = 0 … d: the kernel itself, and K₂ for power 2."""
-        table = krawtchouk(self.dim)
+        power, table = checks.whole(power, "power", least=1, most=16), krawtchouk(self.dim)
         with ctx.workprec(4 * self.dim + 512):  # the K_k(j) alternate and are as large as 2^d
             scales = [arb(float(v)) ** power for v in self.eigenvalues]
             return [
@@ -140,6 +181,9 @@ class CubeKernel:
             raise BadInput(f"X has {signs.shape[1]} columns: must have {self.dim}, the dimension of the cube")
         return signs
 
+    def _weights(self, weights: Any, n: int, columns: int, of: str) -> Floats:
+        return checks.array(weights, "weights", shape=(n, columns), must=f"({n}, {columns}), one column for each {of}")
+
     def _projections(self, signs: Floats, subsets: Sequence[Subset]) -> Floats:
         """E K(·, x_n) χ_S : (n, subsets)"""
         return np.asarray(characters(signs, subsets) * self.eigenvalues[[len(S) for S in subsets]])
@@ -149,14 +193,19 @@ class CubeKernel:
 
         A regression that is linear in its labels, of weights w = L y, has R_S of the labels χ_S(x_n).
         """
-        signs = self._signs(X)
+        signs, subsets = self._signs(X), _checked_subsets(subsets)
+        weights = self._weights(weights, len(signs), len(subsets), "of the subsets")
         cross = self._projections(signs, subsets).T @ weights
         return np.asarray(np.eye(len(subsets)) - cross - cross.T + self._power(signs, weights))
 
     def risk(self, X: ArrayLike, weights: Floats, terms: Terms) -> float:
         """E‖H − R‖² of R_r = Σ_n w_nr K(·, x_n), weights : (n, outputs)."""
+        terms = _checked_targets([terms], "terms")[0]
         signs, subsets = self._signs(X), list(terms)
+        if not subsets:
+            raise BadInput("terms: none; must be one or more subsets S with their coefficients")
         c = np.array([terms[S] for S in subsets]).reshape(len(subsets), -1)
+        weights = self._weights(weights, len(signs), c.shape[1], "output")
         cross = np.sum(c * (self._projections(signs, subsets).T @ weights))
         return float(np.sum(c * c) - 2.0 * cross + np.trace(self._power(signs, weights)))
 
@@ -177,9 +226,10 @@ class CubeKernel:
         K₂ is inverted in balls, as it is. Where it is singular to 512 bits 2^−256 of its diagonal is added (and 1024
         bits taken), which counts what the span has in directions larger than that.
         """
+        subsets = _checked_subsets(subsets)
         signs = np.unique(self._signs(X), axis=0)
         squares = self.values(2)
-        if not squares[0] > 0:
+        if not subsets or not squares[0] > 0:
             return np.zeros((len(subsets), len(subsets)))
         distances = _distances(signs).tolist()
         rights = self._projections(signs, subsets)
@@ -202,6 +252,7 @@ class CubeKernel:
 
     def oracle_risks(self, X: ArrayLike, targets: Sequence[Terms]) -> Floats:
         """The least risk over all weights, of every target; rounding makes it smaller, never larger."""
+        targets = _checked_targets(targets)
         subsets = subsets_of(targets)
         energy = sums(np.eye(len(subsets)), subsets, targets)
         left = energy - sums(self.captured(X, subsets), subsets, targets)

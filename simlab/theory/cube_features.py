@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.theory.cube import Subset, Terms, characters, corners, subsets_of, sums
 
@@ -28,7 +29,8 @@ DEFICIENT = 1e-11
 
 def every_corner(dim: int, scale: float, block: int = BLOCK) -> Iterator[Floats]:
     """The 2^d corners of {±s}^d, in blocks of rows."""
-    if dim > MOST_DIM:
+    scale, block = checks.number(scale, "scale", above=0), checks.whole(block, "block", least=1)
+    if checks.dimension(dim) > MOST_DIM:
         raise BadInput(f"dim = {dim}: at most {MOST_DIM} for a sum over all corners; give a sample of them")
     places = np.arange(dim)
     for first in range(0, 1 << dim, block):
@@ -40,20 +42,30 @@ def oracle_risks(
     features: Features, dim: int, scale: float, targets: Sequence[Terms], sample: Floats | None = None
 ) -> tuple[Floats, Floats]:
     """The least risk of every target, and its standard error: 0 where all corners count (no `sample`)."""
+    checks.function(features, "features")
+    dim, scale = checks.dimension(dim), checks.number(scale, "scale", above=0)
     subsets = subsets_of(targets)
+    if not subsets:
+        raise BadInput("targets: none of them has a term; must be one or more subsets S with their coefficients")
+    if sample is not None:
+        sample = checks.matrix(sample, "sample", dim=dim)
+        if not len(sample):
+            raise BadInput(f"sample has shape {sample.shape}: must have one corner or more, a row each")
 
     def blocks() -> Iterator[Floats]:
         if sample is None:
             yield from every_corner(dim, scale)
         else:
-            corners(sample, scale)
+            corners(sample, scale, "sample")
             for first in range(0, len(sample), BLOCK):
                 yield sample[first : first + BLOCK]
 
     triangle: Floats = np.empty((0, 0))
     count, D = 0, 0
     for X in blocks():
-        Phi = features(X)
+        Phi = checks.array(features(X), "features", ndim=2)
+        if len(Phi) != len(X) or not Phi.shape[1]:
+            raise BadInput(f"features: gave shape {Phi.shape} for {len(X)} inputs; must be ({len(X)}, p), one row each")
         rows = np.hstack([Phi, characters(np.sign(X), subsets)])
         stacked = np.vstack([triangle.reshape(-1, rows.shape[1]), rows])
         triangle = np.asarray(np.linalg.qr(stacked, mode="r"))

@@ -14,18 +14,25 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simlab.theory.learning_curve import Curve, Spectral
+from simlab.core import checks
+from simlab.core.errors import BadInput
+from simlab.theory.learning_curve import MOST_NOISE, Curve, Spectral, checked_spectrum
 
 Floats = NDArray[np.float64]
 
 
 def degree_residual(spectrum: Spectral, power: ArrayLike, curve: Curve, noise: float = 0.0) -> Floats:
     """E (f_k − f*_k)² for the n and ridges of the curve, (…, K+1); `power` (K+1,) and `noise` are those it is of."""
+    checked_spectrum(spectrum)
+    checks.instance(curve, "curve", Curve, "what learning_curve gives")
+    noise = checks.number(noise, "noise", least=0, most=MOST_NOISE)
     n, kappa = curve.n[..., np.newaxis], curve.kappa[..., np.newaxis]
     eta = np.where(spectrum.eigenvalues > 0, spectrum.eigenvalues, 0.0)
+    if (shape := np.shape(curve.by_degree)[-1]) != eta.size:
+        raise BadInput(f"curve: of {shape} degrees; must be {eta.size}, as the spectrum has")
     counts = np.array([float(count) for count in spectrum.multiplicities])
     p = np.zeros(eta.size)
-    given = np.asarray(power, dtype=np.float64)[: eta.size]
+    given = checks.array(power, "power", ndim=1, least=0, must="one number a degree")[: eta.size]
     p[: given.size] = given
     with np.errstate(invalid="ignore", divide="ignore"):
         q = np.where(eta > 0, kappa / (n * eta + kappa), 1.0)

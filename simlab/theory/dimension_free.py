@@ -38,6 +38,7 @@ from scipy.integrate import solve_ivp
 
 from simlab import activations
 from simlab.activations._signature import PHI
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.core.params import Params, kind_of, module_of
@@ -181,17 +182,17 @@ class Rates:
     """The right-hand side for one activation and target, a table of 2^P values; the risk, and what f is."""
 
     def __init__(self, activation: Params, target: ArrayLike, nodes: int = NODES) -> None:
-        self.target = checked_table(target, MOST)
+        self.target = checked_table(target, MOST, "target")
         self.z = points(self.target.size.bit_length() - 1)
+        module = activations.module(activation)
         self.activation, self.shift = activation, relu_shift(activation)
         if self.shift is None:
-            if module_of(activation).kinks(activation):
+            if module.kinks(activation):
                 raise BadInput(
                     f"activation = {kind_of(activation)!r}: it has kinks; must be relu, shifted, or smooth, "
                     "for the expectations over G to be exact"
                 )
-            if not 16 <= nodes <= 1024:
-                raise BadInput(f"nodes = {nodes}: must be from 16 to 1024")
+            nodes = checks.whole(nodes, "nodes", least=16, most=1024)
             G = np.linspace(-REACH, REACH, nodes)
             p = np.exp(-0.5 * G * G)
             self.rule = G, p / p.sum()
@@ -240,15 +241,16 @@ def unpacked(state: Floats, count: int) -> Particles:
 
 def spread(m: int, size: float = 1.0) -> Floats:
     """a : (m,), equally spaced in [−size, size], the midpoints of m intervals: the uniform law without its noise."""
+    m, size = checks.whole(m, "m", least=1), checks.number(size, "size")
+    checks.room(3 * m, f"m = {m}")
     return size * ((2.0 * np.arange(m) + 1.0) / m - 1.0)
 
 
 def begin(a: ArrayLike, count: int, s: float = 1.0) -> Particles:
     """Particles of these a with u = 0 and the norm s of the other weights."""
-    start = np.array(a, dtype=np.float64)
-    if start.ndim != 1 or not start.size:
-        raise BadInput(f"a: shape {start.shape}; must be a vector of one number or more")
-    return Particles(start, np.zeros((start.size, count)), np.full(start.size, float(s)))
+    start = np.array(checks.array(a, "a", ndim=1, empty=False))
+    count = checks.whole(count, "count", least=0, most=MOST)
+    return Particles(start, np.zeros((start.size, count)), np.full(start.size, checks.number(s, "s")))
 
 
 def solve(
@@ -264,19 +266,22 @@ def solve(
 
     By DOP853; with a `step` by that of order 4, in equal steps of at most that length from each time to the next.
     """
-    at, count = np.array(times, dtype=np.float64), rates.z.shape[1]
-    if at.ndim != 1 or not at.size or not np.all(np.isfinite(at)):
-        raise BadInput(f"times: shape {at.shape}; must be a vector of one finite number or more")
+    checks.instance(rates, "rates", Rates, "the Rates of an activation and a target")
+    checks.instance(start, "start", Particles, "Particles, such as begin(a, count)")
+    at, count = np.array(checks.array(times, "times", ndim=1, empty=False)), rates.z.shape[1]
     if at[0] < 0.0 or np.any(np.diff(at) < 0.0):
         raise BadInput(f"times: from {at[0]:g} to {at[-1]:g}; must be 0 or greater and never decrease")
-    m = np.size(start.a)
-    for name, part, shape in (("a", start.a, (m,)), ("u", start.u, (m, count)), ("s", start.s, (m,))):
-        if np.shape(part) != shape or not m:
-            raise BadInput(f"{name}: shape {np.shape(part)}; must be {shape}, of m particles in P coordinates")
-        if not np.all(np.isfinite(part)):
-            raise BadInput(f"{name}: holds NaN or infinity; must be finite numbers")
-    if step is not None and not 0.0 < step < np.inf:
-        raise BadInput(f"step = {step}: must be greater than 0")
+    m = checks.array(start.a, "a", ndim=1, empty=False).size
+    for name, part, shape in (("u", start.u, (m, count)), ("s", start.s, (m,))):
+        checks.array(part, name, shape=shape, must=f"{shape}, of m particles in P coordinates")
+    start = Particles(*(np.asarray(part, dtype=np.float64) for part in (start.a, start.u, start.s)))
+    most = checks.whole(most, "most", least=1)
+    step = None if step is None else checks.number(step, "step", above=0)
+    if step is not None and float(at[-1]) / step > most:
+        raise BadInput(
+            f"step = {step:g}: more than {most} steps to the time {at[-1]:g}; must be longer, or `most` larger"
+        )
+    rtol, atol = checks.number(rtol, "rtol", least=1e-13, below=1), checks.number(atol, "atol", above=0)
     made = itertools.count(1)
 
     def rate(t: float, state: Floats) -> Floats:

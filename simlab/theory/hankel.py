@@ -25,6 +25,7 @@ from numpy.polynomial import legendre
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import jv
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.core.quadrature import GROWTH, NODES, WEIGHTS
@@ -45,6 +46,7 @@ FINEST, SMOOTH = 64, 1e-10
 times as short as Bessel functions ask."""
 MOST_LAST, MOST_BREAKS = 8000.0, 4000
 """S and the number of breaks: beyond them the first ratios alone take 10⁹ Bessel functions."""
+MOST_PHASE = 1e5  # of u S: 10⁵ nodes, each of as many Bessel functions as ratios are asked for
 NEAREST = 1e-9  # the panel that touches u = 1: of a root's integral it leaves 1e-14
 
 
@@ -106,8 +108,8 @@ class Transform:
     """g φ for one target and law, in Fourier space."""
 
     def __init__(self, target: Radial, law: Law) -> None:
-        if not isinstance(target, Radial):
-            raise BadInput(f"target = {target!r}: must be radial, a function of ‖x‖ alone")
+        checks.instance(target, "target", Radial, "radial, a function of ‖x‖ alone")
+        checks.instance(law, "law", Law, "the law of ‖x‖, such as data.ball_fourier.law(params)")
         self.law, self.dim, self.order, self.factor = law, law.dim, law.order, law.wave
         self.target = target
         self.breaks = self.factor * np.array([0.0, *target.breaks])
@@ -166,7 +168,8 @@ class Transform:
 
     def amplitude(self, ratio: ArrayLike, finer: float = 1.0) -> Floats:
         """A(u)."""
-        u = np.asarray(ratio, np.float64)
+        u = checks.array(ratio, "ratio", least=0, most=MOST_PHASE / self.last)
+        finer = checks.number(finer, "finer", least=1, most=FINEST)
         flat, found = u.ravel(), np.empty(u.size)
         octave = np.ceil(np.log2(np.maximum(flat, 1.0))).astype(np.int64)
         for k in np.unique(octave):
@@ -182,15 +185,20 @@ class Transform:
 
     def density(self, ratio: ArrayLike) -> Floats:
         """e(u), the energy by ratio."""
-        return np.asarray(self.dim * np.asarray(ratio) * self.amplitude(ratio) ** 2)
+        u = checks.array(ratio, "ratio", least=0, most=MOST_PHASE / self.last)
+        return np.asarray(self.dim * u * self.amplitude(u) ** 2)
 
     def at(self, rho: ArrayLike) -> Floats:
         """(gφ)^ itself but for the constant's part; overflows in high dimension, where `density` does not."""
-        u = np.asarray(rho, np.float64) / self.law.ball_radius
-        return np.asarray(u ** (1 - self.order) * self.amplitude(u))
+        u = checks.array(rho, "rho", above=0, most=MOST_PHASE / self.last * self.law.ball_radius) / self.law.ball_radius
+        with np.errstate(over="ignore"):
+            return np.asarray(u ** (1 - self.order) * self.amplitude(u))
 
     def segment(self, first: float, last: float) -> Segment:
         """Panels from one ratio to another, none across u = 1."""
+        first, last = checks.number(first, "first", least=0), checks.number(last, "last", above=0)
+        if first >= last or last > MOST_PHASE / self.last:
+            raise BadInput(f"last = {last:g}: must be greater than first and at most {MOST_PHASE / self.last:g}")
         edges = self._edges(first, last)
         half = np.diff(edges)[:, None] / 2
         u = edges[:-1, None] + half * (1 + U_NODES)

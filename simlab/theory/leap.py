@@ -25,12 +25,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simlab.core.errors import BadInput
+from simlab.core import checks
+from simlab.core.errors import BadInput, shown
 from simlab.targets._boolean import Term, check_terms
 
 Floats = NDArray[np.float64]
 Terms = Mapping[Any, float]
 MOST = 20  # coordinates of a table: 2^20 values
+LAST = 1_000_000  # coordinate that a term may name
+MOST_FACTORS = 10_000  # coordinates of a term
 ROUNDING = 8.0 * 2.0**-52
 
 
@@ -48,14 +51,14 @@ class Leap:
 
 def points(count: int) -> Floats:
     """z : (2^P, P) of P = `count` coordinates"""
-    check_count(count)
+    check_count(count, name="count")
     bits = np.arange(1 << count)[:, np.newaxis] >> np.arange(count) & 1
     return np.asarray(1.0 - 2.0 * bits, dtype=np.float64)
 
 
-def check_count(count: int, most: int = MOST) -> None:
-    if not 0 <= count <= most:
-        raise BadInput(f"P = {count}: must be from 0 to {most} coordinates, for a table of 2^P values")
+def check_count(count: int, most: int = MOST, name: str = "count") -> None:
+    if not 0 <= checks.whole(count, name) <= most:
+        raise BadInput(f"{name} = {shown(count)}: must be from 0 to {most} coordinates, for a table of 2^P values")
 
 
 def walsh(values: ArrayLike) -> Floats:
@@ -70,22 +73,18 @@ def walsh(values: ArrayLike) -> Floats:
     return table / table.size
 
 
-def checked_table(values: ArrayLike, most: int = MOST) -> Floats:
+def checked_table(values: ArrayLike, most: int = MOST, name: str = "values") -> Floats:
     """The 2^P values as numbers."""
-    try:
-        table = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise BadInput(f"values: {type(values).__name__}; must be 2^P numbers") from None
+    table = np.array(checks.array(values, name, must="2^P numbers"))
     if table.ndim != 1 or not table.size or table.size & (table.size - 1):
-        raise BadInput(f"values: shape {table.shape}; must be a vector whose length is a power of two, 2^P")
-    check_count(table.size.bit_length() - 1, most)
-    if not np.all(np.isfinite(table)):
-        raise BadInput("values: holds NaN or infinity; must be finite numbers")
+        raise BadInput(f"{name}: shape {table.shape}; must be a vector whose length is a power of two, 2^P")
+    check_count(table.size.bit_length() - 1, most, f"{name}: P")
     return table
 
 
 def members(index: int) -> Term:
     """The coordinates of the subset of this index."""
+    index = checks.whole(index, "index", least=0)
     return tuple(j for j in range(index.bit_length()) if index >> j & 1)
 
 
@@ -100,20 +99,21 @@ def coefficients(
     coefficients, or a list of terms, of coefficient 1. Of terms only exact zeros are left out. Of a table, whose values
     are taken to be rounded, what is at most `tolerance` is: 8 (P + 1) ε max|f| where none is given.
     """
+    if count is not None:
+        check_count(count, LAST)
     if _are_terms(target):
         return _of_terms(target, count)
     if callable(target):
         if count is None:
             raise BadInput("count: missing; a function needs the number P of its coordinates")
-        table = checked_table(target(points(count)))
+        table = checked_table(target(points(count)), name="target")
     else:
-        table = checked_table(target)  # type: ignore[arg-type]
+        table = checked_table(target, name="target")  # type: ignore[arg-type]
     found = table.size.bit_length() - 1
-    if count is not None and count != found:
-        raise BadInput(f"values: {table.size} of them; must be 2^{count} = {1 << count}")
-    small = ROUNDING * (found + 1) * float(np.abs(table).max()) if tolerance is None else tolerance
-    if not 0.0 <= small < np.inf:
-        raise BadInput(f"tolerance = {tolerance}: must be 0 or greater")
+    if count is not None and checks.whole(count, "count") != found:
+        raise BadInput(f"target: {table.size} of them; must be 2^{count} = {2.0**count:.6g}")
+    rounding = ROUNDING * (found + 1) * float(np.abs(table).max())
+    small = rounding if tolerance is None else checks.number(tolerance, "tolerance", least=0)
     c = walsh(table)
     return {members(int(index)): float(c[index]) for index in np.flatnonzero(np.abs(c) > small)}
 
@@ -127,13 +127,20 @@ def _are_terms(target: Any) -> bool:
 
 
 def _of_terms(target: Any, count: int | None) -> dict[Term, float]:
-    given = target.items() if isinstance(target, Mapping) else ((term, 1.0) for term in target)
-    pairs = [(tuple(term), c) for term, c in given]
+    terms = "terms, each a list of coordinates"
+    given = (
+        target.items()
+        if isinstance(target, Mapping)
+        else ((term, 1.0) for term in checks.listed(target, "terms", terms))
+    )
+    pairs = [
+        (tuple(checks.listed(term, "terms: a term", "a list of coordinates", most=MOST_FACTORS)), c)
+        for term, c in given
+    ]
     for term, c in pairs:
-        if not all(isinstance(j, int | np.integer) and not isinstance(j, bool) for j in term):
-            raise BadInput(f"terms: {list(term)}; must be coordinates, whole numbers from 0")
-        if not np.isfinite(c):
-            raise BadInput(f"terms: {list(term)} has the coefficient {c}; must be finite")
+        if not all(isinstance(j, int | np.integer) and not isinstance(j, bool) and j <= LAST for j in term):
+            raise BadInput(f"terms: {shown(list(term))}; must be coordinates, whole numbers from 0 to {LAST}")
+        checks.number(c, f"terms: the coefficient of {shown(list(term))}")
         if count is not None and max(term, default=-1) >= count:
             raise BadInput(f"terms: {list(term)} is out of range; coordinates run from 0 to {count - 1}")
     try:
@@ -155,7 +162,10 @@ def values(terms: Terms | Iterable[Term], count: int) -> Floats:
 
 def leap(support: Iterable[Iterable[int]]) -> Leap:
     """The leap of a function from its support, ``leap(coefficients(…))``; 0 for a constant."""
-    left = sorted(_of_terms([tuple(term) for term in support], None), key=lambda term: (len(term), term))
+    left = sorted(
+        _of_terms(checks.listed(support, "support", "terms, each a list of coordinates"), None),
+        key=lambda term: (len(term), term),
+    )
     covered: set[int] = set()
     order: list[Term] = []
     complexity = 0

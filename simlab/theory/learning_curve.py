@@ -29,12 +29,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simlab.core.errors import BadInput
+from simlab.core import checks
+from simlab.core.errors import BadInput, shown
 
 Floats = NDArray[np.float64]
 LN10 = math.log(10.0)
 EPS = 2.0**-52
 MOST = 1_000_000  # numbers in an array of work: a dozen of 8 MB
+MOST_NOISE = 1e150  # its square is a float
 BINS, BIN = 200, 0.1  # of a continued tail, in ln k: up to 5e8 times the last degree
 
 
@@ -90,15 +92,15 @@ def learning_curve(
     log_eta, log_w, rest = _logs(spectrum)
     K1 = log_eta.size
     p = np.zeros(K1)
-    given = _not_negative("power", power)
-    if given.ndim != 1:
-        raise BadInput(f"power has shape {given.shape}: must be one number a degree")
+    given = checks.array(power, "power", ndim=1, least=0, must="one number a degree")
     p[: min(given.size, K1)] = given[:K1]
-    beyond = float(_not_negative("tail_power", tail_power)) + math.fsum(given[K1:])
-    sizes, ridges = np.broadcast_arrays(_not_negative("n", n), _not_negative("ridge", ridge))
-    if np.ndim(noise) or np.ndim(tail_power):
-        raise BadInput(f"noise = {noise!r}, tail_power = {tail_power!r}: must be single numbers")
-    variance = float(_not_negative("noise", noise)) ** 2
+    beyond = checks.number(tail_power, "tail_power", least=0) + math.fsum(given[K1:])
+    n, ridge = checks.array(n, "n", least=0), checks.array(ridge, "ridge", least=0)
+    try:
+        sizes, ridges = np.broadcast_arrays(n, ridge)
+    except ValueError:
+        raise BadInput(f"n has shape {n.shape} and ridge {ridge.shape}: must go together by broadcasting") from None
+    variance = checks.number(noise, "noise", least=0, most=MOST_NOISE) ** 2
 
     curve = _solve(log_eta, log_w, rest, p, beyond, sizes.ravel(), ridges.ravel(), variance)
     more_eta, more_w, left = _continued(log_eta, log_w, rest)
@@ -131,22 +133,19 @@ def learning_curve(
     )
 
 
-def _finite(name: str, value: ArrayLike) -> Floats:
-    array = np.asarray(value, dtype=np.float64)
-    if not np.isfinite(array).all():
-        raise BadInput(f"{name} = {array[~np.isfinite(array)][0]}: must be finite")
-    return array
-
-
-def _not_negative(name: str, value: ArrayLike) -> Floats:
-    array = _finite(name, value)
-    if (array < 0).any():
-        raise BadInput(f"{name} = {array.min()}: must be 0 or more")
-    return array
+def checked_spectrum(spectrum: Any) -> Spectral:
+    """What has the four attributes of `Spectral`."""
+    if missing := [name for name in ("eigenvalues", "log10", "multiplicities", "trace") if not hasattr(spectrum, name)]:
+        raise BadInput(
+            f"spectrum = {shown(spectrum)}: has no {missing[0]}; must be a kernel's spectrum(dim, max_degree)"
+        )
+    found: Spectral = spectrum
+    return found
 
 
 def _logs(spectrum: Spectral) -> tuple[Floats, Floats, float]:
     """ln η_k, ln w_k (−inf for a zero, and for an eigenvalue that is not known) and the tail T."""
+    checked_spectrum(spectrum)
     known = spectrum.known() if hasattr(spectrum, "known") else np.ones(len(spectrum.eigenvalues), bool)
     if (negative := known & (spectrum.eigenvalues < 0)).any():
         raise BadInput(f"eigenvalue {int(negative.argmax())} is negative: the kernel is not positive definite")

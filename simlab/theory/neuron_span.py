@@ -21,15 +21,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from simlab import activations
 from simlab.activations._apply import apply, apply_derivative
+from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.core.params import Params, kind_of, module_of
+from simlab.core.params import Params, kind_of
 from simlab.sphere.legendre import legendre, legendre_sum
 from simlab.sphere.multiplicity import multiplicity
 from simlab.sphere.power import angle_quadrature
 from simlab.sphere.zonal import cosines, mode, mode_curvature, mode_slope, slope_at_one, zonal, zonal_gradient
 
 Floats = NDArray[np.float64]
+MOST_DEGREE = 10_000
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,10 @@ class Neurons:
 
     @classmethod
     def of(cls, activation: Params, bias: float, W: Floats, max_degree: int, tangent: bool) -> Neurons:
-        dim = W.shape[1]
-        module = module_of(activation)
+        W, bias = checks.matrix(W, "W"), checks.number(bias, "bias", least=-1e100, most=1e100)
+        max_degree, tangent = checks.degree(max_degree, most=MOST_DEGREE), checks.flag(tangent, "tangent")
+        dim = checks.sphere_dimension(W.shape[1], "W: the dimension")
+        module = activations.module(activation)
         if tangent and module.jumps(activation):
             raise BadInput(f"activation = {kind_of(activation)!r}: it jumps, so that there are no tangent features")
         kinks = [(kink - bias) / np.sqrt(dim) for kink in module.kinks(activation)]
@@ -70,6 +75,9 @@ class Neurons:
     @property
     def dim(self) -> int:
         return int(self.W.shape[1])
+
+    def _degree(self, degree: int) -> int:
+        return checks.whole(degree, "degree", least=0, most=self.c.size - 1)
 
     def _counts(self) -> Floats:
         return np.array([float(multiplicity(self.dim, k)) for k in range(self.c.size)])
@@ -113,6 +121,7 @@ class Neurons:
 
     def projections(self, degree: int, V: Floats) -> Floats:
         """E of every feature times the zonal harmonics of this degree about the axes V : (p, m)."""
+        degree, V = self._degree(degree), checks.matrix(V, "V", dim=self.dim)
         values = zonal(degree, V, self.W)
         first = self.c[degree] * values
         if not self.tangent:
@@ -125,6 +134,10 @@ class Neurons:
     def power(self, degree: int, coefficients: Floats) -> Floats:
         """E g_k² of the fits g with these coefficients (p, m) : (m,)."""
         N, d = self.W.shape
+        degree, p = self._degree(degree), N * (self.outer + d * self.tangent)
+        coefficients = checks.array(coefficients, "coefficients", ndim=2, must=f"({p}, m), one row for each feature")
+        if len(coefficients) != p:
+            raise BadInput(f"coefficients has shape {coefficients.shape}: must be ({p}, m), one row for each feature")
         U = cosines(self.W, self.W)
         count = multiplicity(d, degree)
         c, e = float(self.c[degree]), float(self.e[degree])

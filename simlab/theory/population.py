@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from simlab.activations import relu
 from simlab.activations._tiles import tile
+from simlab.core import checks
 from simlab.core import double_double as dd
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
@@ -123,12 +124,7 @@ def risk_gradient(a: Floats, W: Floats, c: Floats, V: Floats, law: Params | Floa
 
 
 def _floats(name: str, value: Any, ndim: int) -> Floats:
-    array = np.ascontiguousarray(value, dtype=np.float64)
-    if array.ndim != ndim:
-        raise BadInput(f"{name}: shape {array.shape}; must have {ndim} dimension{'s' if ndim > 1 else ''}")
-    if not np.all(np.isfinite(array)):
-        raise BadInput(f"{name}: holds NaN or infinity; must be finite numbers")
-    return array
+    return np.ascontiguousarray(checks.array(value, name, ndim=ndim))
 
 
 def _checked(a: Any, W: Any, c: Any, V: Any, law: Any) -> tuple[Floats, Floats, Floats, Floats, float]:

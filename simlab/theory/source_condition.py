@@ -26,11 +26,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simlab.core import checks
 from simlab.core.errors import BadInput, SimlabError
 from simlab.sphere.multiplicity import multiplicity
-from simlab.theory.learning_curve import LN10, Spectral
+from simlab.theory.learning_curve import LN10, Spectral, checked_spectrum
 
 Floats = NDArray[np.float64]
+MOST_TERMS = 100_000
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,9 @@ class Source:
     power_decay: float
 
     def __post_init__(self) -> None:
-        if self.dim < 2:
-            raise BadInput(f"dim = {self.dim}: a sphere needs dimension 2 or more")
+        checks.sphere_dimension(self.dim)
+        for name in ("kernel_decay", "power_decay"):
+            checks.number(getattr(self, name), name, infinite=True)
         if not self.kernel_decay > self.dim - 1:
             raise BadInput(f"kernel_decay = {self.kernel_decay}: must be more than d − 1 = {self.dim - 1}")
         if not self.power_decay > 1:
@@ -110,11 +113,12 @@ def native_norm(spectrum: Spectral, power: ArrayLike, dim: int) -> NativeNorm:
     Infinite where an eigenvalue is 0 and the power is not, and where the terms of the upper half of the degrees fall no
     faster than 1/k: a sum known in part cannot tell by itself. Finite sums are those of the degrees known.
     """
-    p = np.asarray(power, dtype=np.float64)
-    if p.ndim != 1 or p.size > len(spectrum.eigenvalues) or not (np.isfinite(p).all() and (p >= 0).all()):
-        raise BadInput(
-            f"power has shape {p.shape}: must be {len(spectrum.eigenvalues)} finite numbers at most, each 0 or more"
-        )
+    checked_spectrum(spectrum)
+    checks.sphere_dimension(dim)
+    known = len(spectrum.eigenvalues)
+    p = checks.array(power, "power", ndim=1, least=0, must=f"{known} numbers at most, one a degree")
+    if p.size > known:
+        raise BadInput(f"power has shape {p.shape}: must be {known} numbers at most, one a degree")
     live = np.flatnonzero(p > 0)
     logs = LN10 * np.asarray(spectrum.log10)[live]
     if (spectrum.eigenvalues[live] < 0).any():
@@ -137,7 +141,8 @@ def fit_power_decay(power: ArrayLike, dim: int) -> float:
 
     In k + (d−2)/2, the root of the Laplacian's eigenvalue k(k+d−2) but for a constant, which is straight sooner than k.
     """
-    p = np.asarray(power, dtype=np.float64)
+    checks.sphere_dimension(dim)
+    p = checks.array(power, "power", ndim=1, finite=False)
     k = np.arange(p.size)
     used = (k >= max(p.size // 2, 1)) & (p > 0) & np.isfinite(p)
     if used.sum() < 3:
@@ -156,6 +161,11 @@ class PowerLaw:
     dim: int
     decay: float
     max_degree: int
+
+    def __post_init__(self) -> None:
+        checks.sphere_dimension(self.dim)
+        checks.degree(self.max_degree, most=MOST_TERMS)
+        checks.number(self.decay, "decay", above=self.dim - 1)
 
     @property
     def log10(self) -> Floats:

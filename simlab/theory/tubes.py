@@ -22,26 +22,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.sphere.zonal import axes
 
 Floats = NDArray[np.float64]
 TERMS = 400  # at the mean of the beta law the fraction takes O(√d) terms: enough to d = 10⁴, and far beyond off it
+MOST_RATIO = 1e150  # its square is a float
+MOST_SAMPLES = 1_000_000_000
 BLOCK = 1 << 22  # cosines at a time: 32 MB
 
 
 def check_dim(dim: int) -> int:
-    if isinstance(dim, bool) or not isinstance(dim, int | np.integer) or dim < 2:
-        raise BadInput(f"dim = {dim!r}: tubes need a whole number, 2 or more (on a line one direction is all there is)")
+    if checks.whole(dim, "dim", most=checks.MOST_DIM) < 2:
+        raise BadInput(f"dim = {dim}: tubes need a whole number, 2 or more (on a line one direction is all there is)")
     return int(dim)
 
 
 def log_share(dim: int, ratio: ArrayLike) -> Floats:
     """log I at ρ = ratio·R_d; 0 for ratio ≤ 1."""
     check_dim(dim)
-    u = np.asarray(ratio, np.float64)
-    if not np.all(u >= 0):
-        raise BadInput(f"ratio = {float(u[~(u >= 0)].flat[0])}: must be 0 or more")
+    u = _ratio(ratio)
     a, flat = (dim - 1) / 2, np.maximum(u, 1.0).ravel()
     # 1 − z² from the ratio itself, without the cancellation near 1.
     x, rest = flat**-2.0, (flat - 1) * (flat + 1) / flat / flat
@@ -78,15 +79,19 @@ def share(dim: int, ratio: ArrayLike) -> Floats:
 
 def share_bound(dim: int, ratio: ArrayLike, width: float) -> Floats:
     """min(1, m I): no m tubes hold more of the sphere."""
-    if not width >= 1:
-        raise BadInput(f"width = {width}: must be 1 or more")
+    width = checks.number(width, "width", least=1)
     with np.errstate(under="ignore"):
         return np.asarray(np.exp(np.minimum(0.0, math.log(width) + log_share(dim, ratio))))
 
 
 def rate(ratio: ArrayLike) -> Floats:
     """lim −(1/d) log I = log(ratio): the exponential rate at which one tube loses the sphere; 0 for ratio ≤ 1."""
-    return np.asarray(np.log(np.maximum(np.asarray(ratio, np.float64), 1.0)))
+    return np.asarray(np.log(np.maximum(_ratio(ratio), 1.0)))
+
+
+def _ratio(ratio: ArrayLike) -> Floats:
+    """ρ/R_d, 0 or more."""
+    return checks.array(ratio, "ratio", least=0, most=MOST_RATIO)
 
 
 @dataclass(frozen=True)
@@ -101,17 +106,18 @@ def share_of_tubes(
     directions: ArrayLike, ratio: ArrayLike, rng: np.random.Generator | None = None, samples: int = 100_000
 ) -> Cover:
     """h of the tubes about the rows v_k of `directions` : (m, d), of any length but 0; at d > 2 with random points."""
-    V = np.atleast_2d(np.asarray(directions, np.float64))
+    V = np.atleast_2d(checks.array(directions, "directions", ndim=(1, 2), empty=False))
     check_dim(V.shape[1])
     norms = np.linalg.norm(V, axis=1, keepdims=True)
-    if not np.all(norms > 0) or not np.all(np.isfinite(norms)):
-        raise BadInput("directions: every row must be finite and not 0")
-    u = np.asarray(ratio, np.float64)
+    if not V.size or not np.all(norms > 0) or not np.all(np.isfinite(norms)):
+        raise BadInput("directions: every row must be finite and not 0, and there must be one")
+    u = _ratio(ratio)
     if V.shape[1] == 2:
         found = np.array([_arcs(np.arctan2(V[:, 1], V[:, 0]), z) for z in np.minimum(1.0, 1 / np.maximum(u, 1)).flat])
         return Cover(found.reshape(u.shape), np.zeros(u.shape))
-    if rng is None or samples < 2:
+    if rng is None or checks.whole(samples, "samples", most=MOST_SAMPLES) < 2:
         raise BadInput(f"samples = {samples}, rng = {rng}: above dimension 2 random points are needed, at least 2")
+    checks.generator(rng)
     ends = np.sort(covered_to(V / norms, samples, rng))
     h = 1 - np.searchsorted(ends, u.ravel(), side="left").reshape(u.shape) / samples
     return Cover(h, np.sqrt(h * (1 - h) / (samples - 1)))
@@ -119,6 +125,11 @@ def share_of_tubes(
 
 def covered_to(unit: Floats, samples: int, rng: np.random.Generator) -> Floats:
     """The ratio up to which each of `samples` random rays stays inside the tubes: 1/√(1 − max_k (ξ̄·v̄_k)²)."""
+    unit, samples = checks.matrix(unit, "unit"), checks.whole(samples, "samples", least=0, most=MOST_SAMPLES)
+    checks.generator(rng)
+    if not len(unit):
+        raise BadInput(f"unit has shape {unit.shape}: must have one direction or more, a row each")
+    checks.room(samples, f"samples = {samples}")
     found = np.empty(samples)
     step = max(1, BLOCK // len(unit))
     for at in range(0, samples, step):

@@ -142,7 +142,7 @@ def test_objects_and_names() -> None:
     with pytest.raises(BadInput, match="g = 3: must be a function"):
         checks.function(3, "g")
     for wrong in ("abc", {}, 3, np.array(3)):
-        with pytest.raises(BadInput, match="list = .*: must be a list"):
+        with pytest.raises(BadInput, match=r"list = .*: must be a list"):
             checks.listed(wrong, "list")
     for dtype in (None, "x", np.int64, object()):
         with pytest.raises(BadInput, match="must be float64 or float32"):

@@ -89,8 +89,8 @@ class Sparse:
         (([["a", "b"]],), "must be real numbers"),
         ((np.ones((3, 0)),), "at least one coordinate"),
         (([1.5, 0.0],), "u = 1.5: a cosine must lie in [-1, 1]; inputs are the rows of a matrix, k(X)"),
-        (("abc",), "u = 'abc': must be numbers"),
-        ((None,), "u = nan: a cosine must lie in"),
+        (("abc",), "X has dtype <U3, such as 'abc': must be real numbers"),
+        ((None,), "X = None: argument must be no string"),
     ],
 )
 def test_what_is_refused_is_said_in_a_line(given, says):

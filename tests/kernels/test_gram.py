@@ -162,7 +162,7 @@ def test_progress_and_empty_and_single_inputs():
         (lambda: ntk(2).gram(np.ones((2, 3)), dtype=np.int32), "dtype = int32: must be float64 or float32"),
         (lambda: ntk(2).gram([[1.0], [1.0, 2.0]]), "X: rows of different lengths"),
         (lambda: ntk(2).gram(np.ones((2, 3)), dtype="foo"), "dtype = 'foo': must be float64"),
-        (lambda: ntk(2).gram(np.ones((2, 3)), threads=-1), "threads = -1: must be a positive integer"),
+        (lambda: ntk(2).gram(np.ones((2, 3)), threads=-1), "threads = -1: must be from 1 to 4096"),
         (lambda: gram(["ntk"], np.ones((2, 3))), "'ntk' is not a kernel"),
         (lambda: ntk(2).gram(np.ones((2, 0))), "inputs must have at least one coordinate"),
     ],

@@ -196,7 +196,7 @@ def test_operators():
         (lambda: ntk(2, weight_std=float("nan")), "ntk.weight_std = nan: must be a finite number"),
         (lambda: ntk(2, ntk(3)), "must be an activation"),
         (lambda: ntk(10**9), "ntk.depth = 1000000000: must be less than or equal to 100000"),
-        (lambda: ntk(2)("abc"), "u = 'abc': must be numbers"),
+        (lambda: ntk(2)("abc"), "X has dtype <U3, such as 'abc': must be real numbers"),
         (lambda: laplace(0.0), "laplace.c = 0.0: must be greater than 0"),
         (lambda: power_exponential(1.0, 1.5), "gamma = 1.5: must be less than or equal to 1"),
         (lambda: kernels.get("ntk"), "ntk.depth: missing"),

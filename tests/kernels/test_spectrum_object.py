@@ -139,5 +139,5 @@ def test_fit_refuses_too_little() -> None:
         sphere(profiles.relu(2, True), 5, 20, 2.0).fit()
     with pytest.raises(SimlabError, match="needs 8 eigenvalues other than 0, there are 0"):
         sphere(lambda us: [arb(1) for _ in us], 5, 40, 1.0).fit()
-    with pytest.raises(SimlabError, match="allowed are even, odd"):
+    with pytest.raises(SimlabError, match="parity = 'both': unknown"):
         sphere(profiles.relu(3, True), 5, 40, 3.0).fit(parity="both")

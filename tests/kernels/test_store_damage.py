@@ -13,8 +13,8 @@ import h5py
 import numpy as np
 import pytest
 
-from simlab.core.errors import BadInput
-from simlab.kernels import _store, ntk, stored
+from simlab.core.errors import BadInput, WriteFailed
+from simlab.kernels import _skeleton, _store, ntk, stored
 from simlab.kernels._blocks import Matrix
 from simlab.kernels._journal import Journal
 from simlab.kernels._store import gram_file
@@ -146,19 +146,34 @@ def test_a_repair_that_is_killed_goes_on(X: Any, tmp_path: Path, monkeypatch: py
     assert names(tmp_path) == ["K.h5"]
 
 
-def test_damage_outside_the_matrices_is_set_aside(X: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("at", [9, 60, 300])
+def test_damage_outside_the_matrices_costs_no_block(
+    X: Any, tmp_path: Path, at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = gram_file(KERNELS, X, tmp_path / "K.h5")
+    whole = path.read_bytes()
+    flip(path, at)
+    with pytest.raises(BadInput, match="damaged outside the matrices; --repair"):
+        gram_file(KERNELS, X, path)
+    with monkeypatch.context() as patch:
+        patch.setattr(Matrix, "write", lambda *a: pytest.fail("a block is computed again"))
+        gram_file(KERNELS, X, path, repair=True)
+    assert path.read_bytes() == whole
+    assert names(tmp_path) == ["K.h5"]
+
+
+def test_what_cannot_be_mended_is_set_aside(X: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where another version of HDF5 lays the file out in another way."""
     path = gram_file(KERNELS, X, tmp_path / "K.h5")
     whole = path.read_bytes()
     flip(path, 60)
     damaged = path.read_bytes()
-    with pytest.raises(BadInput, match="--repair sets it aside"):
-        gram_file(KERNELS, X, path)
+    monkeypatch.setattr(_skeleton, "mend", lambda *a: False)
     said: list[str] = []
     gram_file(KERNELS, X, path, repair=True, say=said.append)
-    assert "set aside as K.h5.damaged" in said[0]
+    assert any("set aside as K.h5.part.damaged" in line for line in said)
     assert path.read_bytes() == whole
-    assert (tmp_path / "K.h5.damaged").read_bytes() == damaged
-    assert names(tmp_path) == ["K.h5", "K.h5.damaged"]
+    assert (tmp_path / "K.h5.part.damaged").read_bytes() == damaged
 
 
 def test_a_file_that_is_cut_short_is_set_aside(X: Any, tmp_path: Path) -> None:
@@ -276,18 +291,57 @@ def test_every_bit_of_an_unfinished_file_counts(X: Any, tmp_path: Path, stop_aft
     assert verify_gram(path) == []
 
 
-@pytest.mark.parametrize("what", ["K.h5.part", "K.h5.part.json"])
-def test_what_is_damaged_beyond_repair_is_set_aside(X: Any, tmp_path: Path, stop_after: Stop, what: str) -> None:
+def test_a_damaged_journal_is_set_aside_with_its_blocks(X: Any, tmp_path: Path, stop_after: Stop) -> None:
     whole = gram_file(KERNELS, X, tmp_path / "whole.h5").read_bytes()
     stop_after(tmp_path / "K.h5", 4)
-    flip(tmp_path / what, 60)
-    content = (tmp_path / what).read_bytes()
+    flip(tmp_path / "K.h5.part.json", 60)
+    before = {name: (tmp_path / name).read_bytes() for name in ("K.h5.part", "K.h5.part.json")}
     said: list[str] = []
     gram_file(KERNELS, X, tmp_path / "K.h5", repair=True, say=said.append)
     assert (tmp_path / "K.h5").read_bytes() == whole
-    assert (tmp_path / f"{what}.damaged").read_bytes() == content
+    assert all((tmp_path / f"{name}.damaged").read_bytes() == content for name, content in before.items())
     assert names(tmp_path) == ["K.h5", "K.h5.part.damaged", "K.h5.part.json.damaged", "whole.h5"]
     assert "set aside" in said[0]
+
+
+def test_a_damaged_header_of_an_unfinished_file_costs_no_block(X: Any, tmp_path: Path, stop_after: Stop) -> None:
+    whole = gram_file(KERNELS, X, tmp_path / "whole.h5").read_bytes()
+    stop_after(tmp_path / "K.h5", 4)
+    flip(tmp_path / "K.h5.part", 60)
+    said: list[str] = []
+    gram_file(KERNELS, X, tmp_path / "K.h5", repair=True, say=said.append)
+    assert "damaged outside the matrices; mended" in said[0]
+    assert "going on, 4 of 10 blocks are there" in said[1]
+    assert (tmp_path / "K.h5").read_bytes() == whole
+    assert names(tmp_path) == ["K.h5", "whole.h5"]
+
+
+def test_half_written_files_of_a_kill_are_removed_and_no_others(X: Any, tmp_path: Path) -> None:
+    for name in (
+        "K.h5.part.json.0123abcd.tmp",
+        "K.h5.part.0123abcd.tmp",
+        "K.h5.part.json.notes.tmp",
+        "K.h5.0123abcd.tmp",
+    ):
+        (tmp_path / name).write_text("half")
+    gram_file(KERNELS, X, tmp_path / "K.h5")
+    assert names(tmp_path) == ["K.h5", "K.h5.0123abcd.tmp", "K.h5.part.json.notes.tmp"]
+
+
+def test_a_full_disk_is_one_line(X: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: Any) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", full)
+        with pytest.raises(WriteFailed, match="No space left on device"):
+            gram_file(KERNELS, X, tmp_path / "K.h5")
+    with monkeypatch.context() as patch:
+        patch.setattr(stored, "write_all", full)  # the last lines of the file
+        with pytest.raises(WriteFailed, match="No space left on device"):
+            gram_file(KERNELS, X, tmp_path / "K.h5")
+    gram_file(KERNELS, X, tmp_path / "K.h5")
+    assert verify_gram(tmp_path / "K.h5") == []
 
 
 @pytest.mark.parametrize("end", [".part", ".part.json", ".lock"])

@@ -20,7 +20,8 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def harass(reference: Path, *arguments: str) -> dict[str, Any]:
-    command = [sys.executable, str(SCRIPT), "--reference", str(reference), "--steps", "25000", *arguments]
+    command = [sys.executable, str(SCRIPT), "--work", "sweep", "--reference", str(reference), "--steps", "25000"]
+    command += arguments
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
@@ -31,7 +32,17 @@ def harass(reference: Path, *arguments: str) -> dict[str, Any]:
 def test_kill_9_at_random_instants(reference: Path, kills: int) -> None:
     found = harass(reference, "--kills", str(kills), "--longest", "4")
     assert found["kills"] == kills
-    assert found["most_segments"] < 50
+    assert (found["lost"], found["differing"], found["failing"]) == (0, 0, 0)
+    assert found["work"]["sweep"]["most_segments"] < 50
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("work", ["gram", "collate", pytest.param("reproduce,repair", marks=pytest.mark.slow)])
+def test_other_work_killed_at_random_instants(work: str, kills: int) -> None:
+    command = [sys.executable, str(SCRIPT), "--work", work, "--kills", str(kills)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(done.stdout)["kills"] == kills
 
 
 @pytest.mark.parametrize("name", ["TERM", "INT"])

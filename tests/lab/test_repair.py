@@ -90,7 +90,7 @@ def flip(path: Path, byte: int | None = None) -> bytes:
 
 
 def test_a_damaged_segment_is_refused_and_repaired(tmp_path: Path, simlab: Call, reference: Path) -> None:
-    """From the command line: refused in one line by all that write; after --repair the bits are those of a sound run."""
+    """From the command line: refused in one line by all that write; after --repair the bits are a sound run's."""
     out = tmp_path / "out"
     paths = in_pieces(out, reference)
     content = flip(paths["begin"])
@@ -190,7 +190,7 @@ def test_a_repair_killed_at_any_instant_is_completed_by_the_next(
         return call
 
     deaths = 0
-    for dies_at in range(100):  # noqa: B007  read by `call`
+    for dies_at in range(100):
         out = tmp_path / f"out{dies_at}"
         shutil.copytree(template, out)
         calls = 0

@@ -108,13 +108,13 @@ K = np.eye(2)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((K, [1.0, 2.0], -1.0), "ridge = -1.0: must be finite and at least 0"),
+        ((K, [1.0, 2.0], -1.0), "ridge = -1.0: must be 0 or more"),
         ((K, [1.0, 2.0], float("nan")), "ridge = nan: must be finite"),
         ((K, [1.0, 2.0], float("inf")), "ridge = inf: must be finite"),
         ((K, [1.0, 2.0], True), "ridge = True: must be a number"),
         ((K, [1.0, 2.0], "0"), "ridge = '0': must be a number"),
-        ((K, [1.0, np.nan], 0.0), "Y contains NaN or infinity"),
-        ((np.diag([1.0, np.inf]), [1.0, 2.0], 0.0), "K contains NaN or infinity"),
+        ((K, [1.0, np.nan], 0.0), "Y[1] = nan: must be finite"),
+        ((np.diag([1.0, np.inf]), [1.0, 2.0], 0.0), "K[1, 1] = inf: must be finite"),
         ((K, [1.0, 2.0, 3.0], 0.0), "Y has shape (3,): must be (2,) or (2, outputs)"),
         ((K[:1], [1.0], 0.0), "K has shape (1, 2): must be square"),
         ((np.empty((0, 0)), [], 0.0), "K has shape (0, 0): must be square and not empty"),

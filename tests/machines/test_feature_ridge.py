@@ -159,9 +159,9 @@ def test_the_weights_come_from_the_seed() -> None:
     ("given", "says"),
     [
         ({"features": networks.get("mlp", width=3, depth=2)}, "features = 'mlp': must be a feature map"),
-        ({"ridge": -1.0}, "ridge = -1.0: must be finite and at least 0"),
+        ({"ridge": -1.0}, r"ridges\[0\] = -1.0: must be 0 or more"),
         ({"seed": "x"}, "seed = 'x': must be a number"),
-        ({"memory": 0}, "memory = 0: must be a number of bytes"),
+        ({"memory": 0}, "memory = 0: must be 1 or more"),
         ({"X": np.zeros((3, 0))}, "X has 0 feature"),
         ({"y": np.zeros(7)}, r"y has shape \(7,\)"),
         (

@@ -118,7 +118,7 @@ def test_short_times_keep_their_digits() -> None:
         (lambda: KernelFlow(ntk(2)).fit(X, Y).predict(TEST[:, :2], [1.0]), "X has 2 features: must have 4"),
         (lambda: KernelFlow(ntk(2)).fit(X, Y).predict(TEST, [1.0], START_TEST), "or to neither"),
         (lambda: KernelFlow(ntk(2)).fit(X, Y, START[:, 0]), "initial has shape (30,): must be (30, 2)"),
-        (lambda: KernelFlow(ntk(2)).fit(X, np.full(30, np.nan)), "y contains NaN"),
+        (lambda: KernelFlow(ntk(2)).fit(X, np.full(30, np.nan)), "y[0] = nan: must be finite"),
         (lambda: KernelFlow(ntk(2)).train([1.0]), "not fitted"),
     ],
 )

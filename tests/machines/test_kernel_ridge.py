@@ -136,17 +136,17 @@ NAN = np.where(np.arange(50)[:, None] == 7, np.nan, X)
 @pytest.mark.parametrize(
     ("machine", "data", "labels", "message"),
     [
-        (KernelRidge(ntk(2)), NAN, Y, "X contains NaN"),
-        (KernelRidge(ntk(2)), X, NAN, "y contains NaN"),
-        (KernelRidge(ntk(2)), X * np.array([1, np.inf, 1]), Y, "X contains infinity"),
+        (KernelRidge(ntk(2)), NAN, Y, "X[7, 0] = nan: must be finite"),
+        (KernelRidge(ntk(2)), X, NAN, "y[7, 0] = nan: must be finite"),
+        (KernelRidge(ntk(2)), X * np.array([1, np.inf, 1]), Y, "X[0, 1] = inf: must be finite"),
         (KernelRidge(ntk(2)), X, Y[:-1], "y has shape (49, 2): must be (50,) or (50, outputs)"),
         (KernelRidge(ntk(2)), X[0], Y, "X has shape (3,): must be a matrix"),
-        (KernelRidge(ntk(2)), [["a", "b"]], [1.0], "could not convert string to float"),
-        (KernelRidge(ntk(2), ridge=-1.0), X, Y, "ridge = -1.0: must be finite and at least 0"),
+        (KernelRidge(ntk(2)), [["a", "b"]], [1.0], "X has dtype <U1, such as 'a': must be real numbers"),
+        (KernelRidge(ntk(2), ridge=-1.0), X, Y, "ridge = -1.0: must be 0 or more"),
         (KernelRidge(ntk(2), ridge=float("nan")), X, Y, "ridge = nan: must be finite"),
         (KernelRidge("rbf"), X, Y, "kernel = 'rbf': must be a kernel"),
         (KernelRidge(None), X, Y, "kernel = None: must be a kernel"),
-        (GaussianProcess(ntk(2), noise=-0.1), X, Y, "noise = -0.1: must be finite and at least 0"),
+        (GaussianProcess(ntk(2), noise=-0.1), X, Y, "noise = -0.1: must be 0 or more"),
         (GaussianProcess(ntk), X, Y, "must be a kernel"),
     ],
 )

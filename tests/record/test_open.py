@@ -236,7 +236,7 @@ def test_nothing_there(tmp_path: Path) -> None:
 
 
 def test_open_is_typed_and_importing_simlab_imports_no_xarray() -> None:
-    assert typing.get_type_hints(simlab.open, localns={"xarray": xarray})["return"] is xarray.Dataset
+    assert typing.get_type_hints(simlab.open, localns={"xarray": xarray, "Path": Path})["return"] is xarray.Dataset
     code = "import simlab, sys; simlab.open; print(*({'xarray', 'numpy', 'h5py', 'numba'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

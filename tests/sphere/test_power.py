@@ -114,7 +114,7 @@ def test_pairs_omit_the_diagonal() -> None:
         (lambda: degree_power(lambda X: X[:, 0] * np.nan, 3, 2, np.ones((100, 3))), "not finite"),
         (lambda: degree_power(lambda X: X, 3, 2, np.ones((100, 3))), r"gave shape \(100, 3\)"),
         (lambda: zonal_power(lambda u: u, 1, 2), "dimension 2 or more"),
-        (lambda: legendre_sum(3, [], 0.5), "one number a degree"),
+        (lambda: legendre_sum(3, [], 0.5), "coefficients has shape"),
         (lambda: legendre_sum(1, [1.0], 0.5), "dimension 2 or more"),
     ],
 )

@@ -213,11 +213,11 @@ def test_what_is_no_corner_is_refused() -> None:
     X[2, 1] = 0.25
     with pytest.raises(BadInput, match=r"X: row 2 has the entry 0.25; must be ±0.5, a corner of the cube"):
         cube.CubeKernel.of(gaussian(1.0), 3, 0.5).oracle_risks(X, [{(0,): np.ones(1)}])
-    with pytest.raises(BadInput, match=r"row 0 has the entry nan"):
+    with pytest.raises(BadInput, match=r"X\[0, 0\] = nan"):
         cube.corners([[math.nan, 1.0]])
     with pytest.raises(BadInput, match="X has 3 columns: must have 4"):
         cube.CubeKernel.of(gaussian(1.0), 4, 0.5).risk(np.ones((2, 3)), np.zeros((2, 1)), {(0,): np.ones(1)})
-    with pytest.raises(BadInput, match=r"S = \(0, 3\): must be coordinates from 0 to 2"):
+    with pytest.raises(BadInput, match=r"S = \(0, 3\); must be coordinates from 0 to 2"):
         cube.characters(np.ones((2, 3)), [(0, 3)])
     with pytest.raises(BadInput, match="dim = 30: at most 20"):
         cube_features.oracle_risks(np.tanh, 30, 1.0, [{(0,): np.ones(1)}])

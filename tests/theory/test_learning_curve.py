@@ -175,7 +175,7 @@ def test_large_arrays_are_done_in_parts(monkeypatch: pytest.MonkeyPatch) -> None
         ({"n": np.nan}, "n = nan: must be finite"),
         ({"ridge": -1e-3}, "ridge = -0.001"),
         ({"noise": -1.0}, "noise = -1.0"),
-        ({"power": [np.inf]}, "power = inf"),
+        ({"power": [np.inf]}, r"power\[0\] = inf"),
         ({"power": [[1.0]]}, r"power has shape \(1, 1\)"),
         ({"spectrum": spectrum([1.0, -0.1], [1, 3])}, "eigenvalue 1 is negative"),
     ],

@@ -169,7 +169,7 @@ def test_arrays_that_do_not_fit() -> None:
         risk(a, W, c, V[:, :5], LAWS[0])
     with pytest.raises(BadInput, match=r"law: inputs in R\^7; must be in R\^6"):
         risk(a, W, c, V, uniform_sphere.Params(dim=7))
-    with pytest.raises(BadInput, match="W: holds NaN"):
+    with pytest.raises(BadInput, match=r"W\[0, 0\] = nan"):
         risk(a, np.full_like(W, np.nan), c, V, LAWS[0])
 
 

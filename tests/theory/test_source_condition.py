@@ -115,7 +115,7 @@ def test_fitted_decay() -> None:
         (lambda: Source(4, 3.0, 2.0), "kernel_decay = 3.0: must be more than d − 1 = 3"),
         (lambda: Source(4, 4.0, 1.0), "power_decay = 1.0: must be more than 1"),
         (lambda: native_norm(ntk(3).spectrum(4, 5), [1.0] * 7, 4), r"power has shape \(7,\)"),
-        (lambda: native_norm(ntk(3).spectrum(4, 5), [-1.0], 4), "each 0 or more"),
+        (lambda: native_norm(ntk(3).spectrum(4, 5), [-1.0], 4), "must be 0 or more"),
     ],
 )
 def test_refusals(call: object, says: str) -> None:

@@ -15,15 +15,16 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 
-import kill_sweep  # noqa: E402
-from kills.collate import Collate  # noqa: E402
-from kills.gram import ROWS, Gram  # noqa: E402
-from kills.process import Command, Violation  # noqa: E402
-from kills.repair import Repair, flip  # noqa: E402
-from kills.reproduce import Reproduce  # noqa: E402
-from kills.sweep import SPEC, Sweep  # noqa: E402
-from kills.work import Work, datasets  # noqa: E402
-from simlab.lab.run import run_spec  # noqa: E402
+import kill_sweep
+from kills.collate import Collate
+from kills.gram import ROWS, Gram
+from kills.process import Command, Violation
+from kills.repair import Repair, flip
+from kills.reproduce import Reproduce
+from kills.sweep import SPEC, Sweep
+from kills.work import Work, datasets, same_datasets
+
+from simlab.lab.run import run_spec
 
 # Counts to ten in a file; each count is committed. "forgetful" begins anew after a kill, "wrong" counts one too far.
 TOY = """
@@ -146,6 +147,15 @@ def change(results: Path) -> None:
         file["train_loss"][0, 0, 0, -1] = np.nan
 
 
+def test_texts_are_compared_by_what_they_say(tmp_path: Path) -> None:
+    for name, texts in (("a", ["x", "y"]), ("b", ["x", "y"]), ("c", ["x", "z"])):
+        with h5py.File(tmp_path / name, "w") as file:
+            file.create_dataset("target", data=texts, dtype=h5py.string_dtype())
+    assert same_datasets(tmp_path / "a", tmp_path / "b") == 1
+    with pytest.raises(Violation, match="target differs"):
+        same_datasets(tmp_path / "a", tmp_path / "c")
+
+
 class TestSweep:
     @pytest.fixture
     def sweep(self, tmp_path: Path, finished: Path) -> Any:
@@ -174,9 +184,10 @@ class TestSweep:
             sweep.compare()
 
     def test_another_figure(self, sweep: Any) -> None:
-        (sweep.place / "figure.png").write_bytes(b"figura")
-        with pytest.raises(Violation, match="figure"):
-            sweep.compare()
+        (sweep.place / "figure.png").write_bytes(b"fig")
+        for see in (sweep.look, sweep.compare):
+            with pytest.raises(Violation, match="figure"):
+                see()
 
     def test_a_wrong_number_while_it_runs(self, sweep: Any) -> None:
         sweep.look()

@@ -10,8 +10,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "bench"))
 
-import scale  # noqa: E402
-from simlab.lab.spec import resolve  # noqa: E402
+import scale
+
+from simlab.lab.spec import resolve
 
 
 @pytest.mark.parametrize(("sizes", "points"), [((7,), 7), ((4, 3), 12)])
@@ -30,7 +31,6 @@ def test_every_figure_is_measured(tmp_path: Path) -> None:
         assert found[name]["seconds"] > 0, name
     assert found["opening"]["Results"] > 0
     assert found["status"]["goal_met"] is (found["status"]["seconds"] < scale.GOAL_SECONDS)
-    assert "run" not in scale.measure(tmp_path, (3, 2), 1, 1)  # it is there already
 
 
 def test_a_command_that_fails_ends_it() -> None:

@@ -42,7 +42,9 @@ def number_put_in(chance: random.Random, data: bytearray) -> bytes:
 
 
 def cut_short(chance: random.Random, data: bytearray) -> bytes:
-    return bytes(data[: chance.choice([chance.randrange(len(data) + 1), max(0, len(data) - chance.randrange(1, 60)), 8])])
+    return bytes(
+        data[: chance.choice([chance.randrange(len(data) + 1), max(0, len(data) - chance.randrange(1, 60)), 8])]
+    )
 
 
 def pages_changed(chance: random.Random, data: bytearray) -> bytes:
@@ -92,12 +94,20 @@ def _others() -> list[bytes]:
         file["a"] = np.eye(3)
     idx = bytes([0, 0, 8, 1, 0, 0, 0, 3, 1, 2, 3])
     texts = [b"", b"hello\n", b"{}", b"[]", b"null", b'"', b"[" * 5000, b"1" * 5000, b'{"claim": 1}', b"[experiment]\n"]
-    texts += [json.dumps([{"claim": "a"}]).encode(), b"\xff\xfe\x00", b"\x00" * 300, b"PK\x03\x04", b"\x93NUMPY", b"\x1f\x8b"]
+    texts += [
+        json.dumps([{"claim": "a"}]).encode(),
+        b"\xff\xfe\x00",
+        b"\x00" * 300,
+        b"PK\x03\x04",
+        b"\x93NUMPY",
+        b"\x1f\x8b",
+    ]
     return [npy.getvalue(), npz.getvalue(), objects.getvalue(), h5.getvalue(), idx, gzip.compress(idx, mtime=0), *texts]
 
 
 BYTES: tuple[Callable[[random.Random, bytearray], bytes], ...] = (
-    flipped, flipped, flipped, flipped, head_changed, number_put_in, cut_short, pages_changed, lengthened, taken_out, noise,
+    flipped, flipped, flipped, flipped, head_changed, number_put_in, cut_short, pages_changed, lengthened, taken_out,
+    noise,
     other_format,
 )  # fmt: skip
 

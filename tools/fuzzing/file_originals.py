@@ -1,7 +1,7 @@
 """Sound files of every kind that simlab reads back, made once and small: what is damaged then.
 
 ``run/``: segments with finished, unfinished and failed points, some merged; results.h5, spec.toml, given.toml.
-``gram/``: K.h5, and ``part/``: a store that was stopped half way. ``data/``: arrays in all formats. ``ledger/``: verdicts.
+``gram/``: K.h5; ``part/``: a store that was stopped half way. ``data/``: arrays in all formats. ``ledger/``: verdicts.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from simlab.record.schema import Output
 from simlab.record.segments import Checkpoint
 from simlab.record.writer import MERGE_AT, Writer
 
-KERNELS = {"ntk": kernels.ntk(2), "laplace": kernels.laplace(1.0)}
-INPUTS = 500  # rows of the Gram matrix: more than one block
+PARTS = ("run", "gram", "part", "data", "ledger", "decoy")
+KERNELS = {"ntk": kernels.ntk(2)}
+INPUTS = 400  # rows of the Gram matrix: more than one block
 LEAST_MEMORY = 500 << 20  # so that blocks are small
 
 

@@ -47,7 +47,10 @@ def plain(values: Any) -> tuple[str, tuple[int, ...], bytes]:
 
 def _open(home: Path, path: Path) -> Any:
     with simlab.open(home / "run") as data:
-        loaded = data.load()
+        try:
+            loaded = data.load()
+        except (OSError, RuntimeError, ValueError, MemoryError) as error:  # of h5py: values are read when asked for
+            raise BadInput(f"results.h5: {type(error).__name__}") from None
         return {str(name): (item.dims, plain(item.values)) for name, item in loaded.variables.items()}
 
 
@@ -85,7 +88,10 @@ def _checkpoints(home: Path, path: Path) -> Any:
     found = {}
     for point, at in index.checkpoints.items():
         checkpoint = at.segment.checkpoint(point)
-        state = {k: str(v.bit_generator.state) if isinstance(v, np.random.Generator) else plain(v) for k, v in checkpoint.state.items()}
+        state = {
+            k: str(v.bit_generator.state) if isinstance(v, np.random.Generator) else plain(v)
+            for k, v in checkpoint.state.items()
+        }
         found[point] = (sorted(state.items()), checkpoint.records, checkpoint.attempt, checkpoint.serial)
     return found
 
@@ -137,13 +143,11 @@ def _command(*arguments: str) -> str:
 
 
 def _status(home: Path, path: Path) -> Any:
-    _command("status", str(home / "run"))
     found = json.loads(_command("status", str(home / "run"), "--json"))
-    return {key: value for key, value in found.items() if key not in ("bytes", "running")}
+    return {key: value for key, value in found.items() if key not in ("bytes", "running", "results", "ended_early")}
 
 
 def _show(home: Path, path: Path) -> Any:
-    _command("show", str(home / "run"))
     json.loads(_command("show", str(home / "run"), "--json"))
 
 

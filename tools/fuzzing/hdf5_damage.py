@@ -13,22 +13,33 @@ import numpy as np
 
 from simlab.record import checksum
 
-Node = h5py.Group | h5py.Dataset
+Node = Any  # a group or a dataset; h5py has no types
 
 
 def values(chance: random.Random) -> Any:
     """Any value for an attribute or a small dataset."""
     return chance.choice([
-        0, 1, -1, 2, 1 << 62, -(1 << 62), 1.5, float("nan"), float("inf"), True, "", "a", "[]", "{}", "null", "[1]", "[",
+        0, 1, -1, 2, 1 << 62, -(1 << 62), 1.5, float("nan"), float("inf"), True, "", "a", "[]", "{}", "null", "[1]",
+        "[",
         '["../../decoy/precious"]', '["0123456789ab-000000.h5"]', "[" * 3000, "\x00", "x" * 3000, "1e999", '{"a": {}}',
-        '{"generator": 3}', "\ud7ff", b"\xff\xfe", np.zeros(0), np.zeros((2, 2)), np.array([b"a", b"bc"]), np.float32(2),
+        '{"generator": 3}', "\ud7ff", b"\xff\xfe", np.zeros(0), np.zeros((2, 2)), np.array([b"a", b"bc"]),
+        np.float32(2),
         np.array([-1, 5, 1 << 60]), np.uint64((1 << 64) - 1), np.zeros(3, dtype=[("a", "i4"), ("b", "f8")]), 1 + 2j,
         h5py.Empty("f8"), h5py.Empty("S1"), np.bool_(False), np.arange(100), np.array([[1, 2], [3, 4]], dtype="i8"),
     ])  # fmt: skip
 
 
 def attribute_changed(chance: random.Random, file: h5py.File, node: Node) -> None:
-    names = [*node.attrs, "simlab_segment", "simlab_results", "spec_hash", "checksum", "coordinates", "_FillValue", "CLASS"]
+    names = [
+        *node.attrs,
+        "simlab_segment",
+        "simlab_results",
+        "spec_hash",
+        "checksum",
+        "coordinates",
+        "_FillValue",
+        "CLASS",
+    ]
     name = chance.choice(names)
     if chance.random() < 0.25 and name in node.attrs:
         del node.attrs[name]
@@ -54,13 +65,13 @@ def other_data(chance: random.Random, file: h5py.File, node: Node) -> None:
     name, old = node.name, node[()] if isinstance(node, h5py.Dataset) else np.zeros(2)
     attributes = dict(node.attrs)
     del file[name]
-    new = chance.choice([
+    ways: list[Callable[[], Any]] = [
         lambda: np.asarray(old).astype("S10") if np.asarray(old).dtype.kind in "if" else values(chance),
         lambda: np.asarray(old).astype("f4") if np.asarray(old).dtype.kind in "if" else 3,
         lambda: np.asarray(old)[..., np.newaxis], lambda: np.asarray(old).ravel()[:1], lambda: np.asarray(old).ravel(),
         lambda: np.asarray(old)[:0] if np.ndim(old) else 0, lambda: values(chance), lambda: values(chance),
-    ])()  # fmt: skip
-    file[name] = new
+    ]  # fmt: skip
+    file[name] = chance.choice(ways)()
     with contextlib.suppress(Exception):
         for key, value in attributes.items():
             file[name].attrs[key] = value
@@ -115,7 +126,8 @@ def external_storage(chance: random.Random, file: h5py.File, node: Node) -> None
 
 
 CHANGES: tuple[Callable[[random.Random, h5py.File, Node], None], ...] = (
-    attribute_changed, attribute_changed, attribute_changed, taken_away, renamed, other_data, other_data, numbers_changed,
+    attribute_changed, attribute_changed, attribute_changed, taken_away, renamed, other_data, other_data,
+    numbers_changed,
     numbers_changed, absurd_size, linked, linked, external_storage,
 )  # fmt: skip
 
@@ -135,7 +147,9 @@ def objects_damaged(chance: random.Random, path: Path) -> str:
             change = chance.choice(CHANGES)
             node = file.get(chance.choice(sorted(nodes))) or file
             said.append(f"{change.__name__} of {node.name}")
-            with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RuntimeError, OverflowError, UnicodeError):
+            with contextlib.suppress(
+                OSError, ValueError, TypeError, KeyError, RuntimeError, OverflowError, UnicodeError
+            ):
                 change(chance, file, node)
     if sealed:
         checksum.seal(path)

@@ -31,6 +31,8 @@ SECONDS = 5.0  # of CPU time, all threads together: what else runs on the machin
 TOO_LONG = f"over {SECONDS:g} s of CPU time"
 MEMORY = 1 << 30  # bytes, of the whole process
 LONGEST_LINE = 500
+PROGRESS = "simlab: checking the points"  # said where a sweep is so long that checking it takes seconds
+READ_LETTERS = 2_000_000  # whoever reads what is printed leaves then: a million points are a hundred million letters
 PLANTED = "fuzz_planted"  # a module on the path that nothing may import
 ROOT = Path(__file__).resolve().parents[2]
 T = TypeVar("T")
@@ -74,6 +76,18 @@ class TooLong(BaseException):
     """Raised by the timer inside the case; no `except Exception` swallows it."""
 
 
+class _Pipe(io.StringIO):
+    """Standard output, read by somebody who leaves after a while."""
+
+    left = 0
+
+    def write(self, text: str) -> int:
+        self.left += len(text)
+        if self.left > READ_LETTERS:
+            raise BrokenPipeError
+        return len(text)
+
+
 class Judge:
     """Runs calls one after another in this process (in its main thread, for the timer), each with fresh limits.
 
@@ -88,7 +102,7 @@ class Judge:
     def __call__(self, action: Callable[[], object]) -> Verdict:
         """Run `action` and judge it."""
         before, logged = _resident(), self._logged()
-        out, err = io.StringIO(), io.StringIO()
+        out, err = _Pipe(), io.StringIO()
         began, wall = time.process_time(), time.monotonic()
         _forget_peak()
         with warnings.catch_warnings(record=True) as warned, contextlib.ExitStack() as stack:
@@ -112,6 +126,7 @@ class Judge:
             one = warned[0]
             verdict.detail = str(one.message)[:300]
             return f"warning {one.category.__name__} at {_place(one.filename, one.lineno)}"
+        said = "".join(line for line in said.splitlines(True) if not line.startswith(PROGRESS))
         if said or self._logged() != logged:
             verdict.detail = said[:300]
             return "output on standard error" if said else "output from a library"
@@ -140,6 +155,8 @@ class Judge:
         except TooLong:
             stack = _stack(here)
             return Verdict(f"{TOO_LONG} in {stack.partition(' ')[0]}", detail=stack)
+        except BrokenPipeError:
+            return Verdict("accepted")  # it was printing
         except BaseException as error:
             return judged_error(error, self.memory_may_end)
         finally:
@@ -211,7 +228,7 @@ def _where(error: BaseException) -> str:
 
 def _stack(frame: FrameType | None) -> str:
     """The lines of simlab that were being run, innermost first."""
-    found = []
+    found: list[str] = []
     while frame is not None and len(found) < 6:
         if "simlab" in frame.f_code.co_filename:
             place = _place(frame.f_code.co_filename, frame.f_lineno).partition(":")[0]

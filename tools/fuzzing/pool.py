@@ -1,4 +1,4 @@
-"""Cases in worker processes that are watched from outside: one that hangs or dies is blamed on its case and replaced."""
+"""Cases in worker processes, watched from outside: one that hangs or dies is blamed on its case and replaced."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from fuzzing.judging import TOO_LONG, Judge, Verdict
 
-WALL_SECONDS = 60.0  # by the clock, with no answer: it hangs
+WALL_SECONDS = 30.0  # by the clock, with no answer: it hangs
 CHUNK = 25
 START_SECONDS = 120.0
 

@@ -10,7 +10,6 @@ import functools
 import random
 import tomllib
 from dataclasses import dataclass, field
-from typing import Any
 
 import tomli_w
 

@@ -11,6 +11,7 @@ from typing import Any
 import tomli_w
 
 from fuzzing import nasty
+from fuzzing.judging import PLANTED
 from simlab.core import lookup
 from simlab.lab.sweep import GENERATORS
 
@@ -87,10 +88,12 @@ def table_as_value(chance: random.Random, tables: Tables, pieces: Pieces) -> Non
 
 
 def other_table(chance: random.Random, tables: Tables, pieces: Pieces) -> None:
-    where, key, path = _pick(chance, tables, lambda value: isinstance(value, dict) and "kind" in value)
-    room = {"network": "networks", "activation": "activations", "target": "targets", "flow": "flows", "figure": "figures"}
-    same = [table for name, table in donors() if name == room.get(str(key), str(key))]
-    where[key] = copy.deepcopy(chance.choice(same or [t for _, t in donors()]) if chance.random() < 0.7 else chance.choice(donors())[1])  # fmt: skip
+    """The example of another kind: of the same room mostly, or of any."""
+    where, key, _ = _pick(chance, tables, lambda value: isinstance(value, dict) and "kind" in value)
+    same = [table for room, table in donors() if room in (str(key), f"{key}s")]
+    if not same or chance.random() < 0.3:
+        same = [table for _, table in donors()]
+    where[key] = copy.deepcopy(chance.choice(same))
 
 
 def other_kind(chance: random.Random, tables: Tables, pieces: Pieces) -> None:
@@ -140,7 +143,9 @@ def wrapped(chance: random.Random, tables: Tables, pieces: Pieces) -> None:
     where, key, _ = _pick(chance, tables, lambda value: True)
     if (key in where) if isinstance(where, dict) else True:
         inner = where[key]
-        where[key] = chance.choice([[inner], {"kind": inner}, [inner, copy.deepcopy(inner)], {str(key): inner}, [[inner]]])
+        where[key] = chance.choice(
+            [[inner], {"kind": inner}, [inner, copy.deepcopy(inner)], {str(key): inner}, [[inner]]]
+        )
 
 
 def axis(chance: random.Random, tables: Tables, pieces: Pieces) -> None:
@@ -154,7 +159,9 @@ def axis(chance: random.Random, tables: Tables, pieces: Pieces) -> None:
     which = chance.random()
     if which < 0.45:
         numbers = [chance.choice(["0", "1", "2", "3", "-1", "1e2", "10", nasty.number(chance)]) for _ in range(2)]
-        last = chance.choice(["1", "2", "3", "10", "0", "-1", "1.5", "1000", "20000", "1000000", "10000000", nasty.number(chance)])
+        last = chance.choice(
+            ["1", "2", "3", "10", "0", "-1", "1.5", "1000", "20000", "1000000", "10000000", nasty.number(chance)]
+        )
         sweep[name] = pieces.put(f"{{{chance.choice([*GENERATORS, 'linspce'])} = [{', '.join([*numbers, last])}]}}")
     elif which < 0.7:
         sweep[name] = [copy.deepcopy(old), pieces.put(nasty.value(chance))]
@@ -177,7 +184,9 @@ def sweep_word(chance: random.Random, tables: Tables, pieces: Pieces) -> None:
     elif word == "seeds":
         sweep[word] = pieces.put(chance.choice(["1", "2", "1000", "100000", "10000000", "1e3", "2.5"]))
     elif word == "zip":
-        sweep[word] = [[chance.choice(axes) for _ in range(chance.choice([1, 2, 3]))] for _ in range(chance.choice([1, 2]))]
+        sweep[word] = [
+            [chance.choice(axes) for _ in range(chance.choice([1, 2, 3]))] for _ in range(chance.choice([1, 2]))
+        ]
     else:
         sweep[word] = [chance.choice([*axes, "a"]) for _ in range(chance.choice([0, 1, 2]))]
 
@@ -191,7 +200,7 @@ def figure(chance: random.Random, tables: Tables, pieces: Pieces) -> None:
 
 def own_function(chance: random.Random, tables: Tables, pieces: Pieces) -> None:
     """An activation that names code, where there is an activation, or in a network that has one."""
-    name = chance.choice([*nasty.STRINGS, *[f"{nasty.PLANTED}:phi", "numpy:tanh"] * 20])
+    name = chance.choice([*nasty.STRINGS, *[f"{PLANTED}:phi", "numpy:tanh"] * 20])
     table = {"kind": "custom", "phi": pieces.put(nasty.quoted(name))}
     if chance.random() < 0.3:
         table["dphi"] = pieces.put(nasty.value(chance))

@@ -20,7 +20,9 @@ def bytes_written(chance: random.Random, content: bytes) -> bytes:
     data = bytearray(content)
     for _ in range(chance.choice([1, 3])):
         if data:
-            data[chance.randrange(len(data))] = chance.choice([0, 9, 10, 13, 27, 34, 39, 61, 91, 93, 127, 128, 192, 255])
+            data[chance.randrange(len(data))] = chance.choice(
+                [0, 9, 10, 13, 27, 34, 39, 61, 91, 93, 127, 128, 192, 255]
+            )
     return bytes(data)
 
 
