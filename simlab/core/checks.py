@@ -13,7 +13,7 @@ import math
 import numbers
 import operator
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -249,10 +249,11 @@ def listed(values: Any, name: str, must: str = "a list", *, most: int = MOST_ITE
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable) or _is_masked(values):
         raise BadType(f"{name} = {shown(values)}: must be {must}")
     try:
-        found = list(itertools.islice(values, most + 1))
+        too_many = isinstance(values, Sized) and len(values) > most
+        found = [] if too_many else list(itertools.islice(values, most + 1))
     except TypeError:  # an array of no dimensions
         raise BadType(f"{name} = {shown(values)}: must be {must}") from None
-    if len(found) > most:
+    if too_many or len(found) > most:
         raise BadData(f"{name}: more than {most} items; must be {must}, {most} items at most")
     return found
 
