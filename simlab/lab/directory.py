@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from simlab.core.errors import BadInput, SimlabError, first_few
 from simlab.core.formats import FIGURE_FORMATS
 from simlab.lab.spec import Spec, differences, read_back
-from simlab.lab.tables import Given, read_file
+from simlab.lab.tables import Given, read_file, read_text
 from simlab.record import atomic
 from simlab.record.atomic import committing, fsync_directory, unlink_file
 from simlab.record.checksum import check_seal
@@ -82,8 +82,8 @@ class RunDirectory:
     def _read_given(self) -> Given | None:
         """The spec as the user gave it; older runs have none; no number depends on it."""
         try:
-            return Given.parse(self.given_path.read_bytes().decode())
-        except (FileNotFoundError, ValueError):
+            return Given.parse(read_text(self.given_path, MOST_BYTES))
+        except (BadInput, OSError, ValueError):
             return None
 
     def _written_hash(self) -> str | None:

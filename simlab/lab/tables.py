@@ -62,7 +62,7 @@ def read_file(path: str | Path, most_bytes: int = MOST_BYTES) -> tuple[Tables, s
     """The tables of a TOML file, and its text."""
     path = Path(path)
     try:
-        text = _decoded(path, _content(path, most_bytes))
+        text = read_text(path, most_bytes)
         return toml_text.loads(text), text
     except FileNotFoundError:
         raise BadInput(f"{path}: no such file") from None
@@ -74,6 +74,11 @@ def read_file(path: str | Path, most_bytes: int = MOST_BYTES) -> tuple[Tables, s
         raise BadInput(f"{path}: no such file") from None
     except BadInput as error:
         raise BadInput(f"{path}: {error}" if str(error).startswith("TOML") else str(error)) from None
+
+
+def read_text(path: Path, most_bytes: int) -> str:
+    """The text of a regular file, which is UTF-8."""
+    return _decoded(path, _content(path, most_bytes))
 
 
 def _content(path: Path, most_bytes: int) -> bytes:

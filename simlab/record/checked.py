@@ -29,8 +29,16 @@ def put(group: h5py.Group, name: str, values: Any) -> None:
 
 
 def put_texts(group: h5py.Group, name: str, texts: list[list[str]]) -> None:
-    values = np.array(texts, dtype=object)
-    mark(group.create_dataset(name, data=values, dtype=h5py.string_dtype()), of_array(values))
+    """As the bytes of their JSON: HDF5's heap of texts has no checksum, and damage there can make it loop."""
+    put(group, name, np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8))
+
+
+def get_texts(dataset: h5py.Dataset, checked: bool) -> list[list[str]]:
+    values = get(dataset, checked)
+    if not checked:  # format 1
+        return [[text.decode() for text in row] for row in values.tolist()]
+    found: list[list[str]] = json.loads(values.tobytes())
+    return found
 
 
 def mark(dataset: h5py.Dataset, checksum: str) -> None:
@@ -78,7 +86,9 @@ def attribute(item: h5py.Dataset | h5py.Group, name: str) -> Any:
 
 
 def put_attributes(group: h5py.Group, attributes: Mapping[str, int | str]) -> None:
-    group.attrs.update(attributes)
+    # Texts of fixed length, too, lie where HDF5 has a checksum.
+    for name, value in attributes.items():
+        group.attrs[name] = np.bytes_(value.encode()) if isinstance(value, str) else value
     group.attrs[CHECKSUM] = np.bytes_(_of_attributes(attributes))
 
 
@@ -89,6 +99,8 @@ def get_attributes(group: h5py.Group, kinds: Mapping[str, type], checked: bool) 
         value = group.attrs[name]
         if kind is int and (not isinstance(value, int | np.integer) or value < 0):
             raise Mismatch(f"{name} of {group.name} is no count")
+        if isinstance(value, bytes):
+            value = value.decode()
         if kind is str and not isinstance(value, str):
             raise Mismatch(f"{name} of {group.name} is no text")
         found[name] = kind(value)

@@ -39,7 +39,7 @@ from simlab.record.schema import (
     fill_value,
     flags,
 )
-from simlab.record.segments import Segment, Table, reading
+from simlab.record.segments import Segment, Table, damaged, reading
 
 SLAB_BYTES = 1 << 28
 CHUNK_BYTES = 1 << 20
@@ -174,7 +174,10 @@ def _inner_sizes(index: Index, outputs: Mapping[str, Output]) -> dict[str, int]:
         for table in segment.tables:
             for name, _, shape in table.signature:
                 if name in outputs:
-                    for dim, size in zip(outputs[name].inner, shape, strict=True):
+                    inner = outputs[name].inner
+                    if len(shape) != len(inner):
+                        raise damaged(segment.path, f"{name} has {len(shape)} dimensions, not {len(inner)}")
+                    for dim, size in zip(inner, shape, strict=True):
                         sizes[dim] = max(sizes.get(dim, 0), size)
     return sizes
 

@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
 from simlab.record import atomic
+from simlab.record.checksum import FileKey, file_key
 from simlab.record.replacing import replaces, stands_for
 from simlab.record.segments import (
     NAME,
     CheckpointAt,
-    FileKey,
     Segment,
     damaged,
-    file_key,
     newest_checkpoints,
     newest_failures,
 )

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput, SimlabError, nearest, one_of, shown
 from simlab.record.checked import attribute, members
-from simlab.record.checksum import CHECKSUM, Damaged, of_array, of_text
+from simlab.record.checksum import CHECKSUM, Damaged, check_small, of_array, of_text
 from simlab.record.schema import CHECKSUMS, COORDINATES, MISSING, RECORD, RESULTS_SCHEMA
 
 if TYPE_CHECKING:
@@ -150,11 +150,13 @@ def results_path(path: str | Path) -> Path:
     path = Path(path)
     if path.is_dir():
         if (path / "results.h5").exists():
-            return path / "results.h5"
+            return results_path(path / "results.h5")
         hint = f"; `simlab collate {path}` writes it" if (path / "spec.toml").exists() else ""
         raise BadInput(f"{path}: no results.h5 here{hint}")
     if not path.exists():
         raise BadInput(f"{path}: no such file")
+    if not path.is_file():
+        raise BadInput(f"{path}: not a regular file")
     return path
 
 
@@ -169,9 +171,12 @@ def check_marked(dataset: h5py.Dataset) -> None:
 def _checked(path: Path) -> Iterator[h5py.File]:
     """A results file of this format, open; anything else is refused in one line."""
     try:
+        check_small(path)
         with h5py.File(path) as file:
             _check_version(path, attribute(file, "simlab_results"))
             yield file
+    except Damaged as error:
+        raise _damaged(path, str(error).partition("damaged: ")[2]) from None
     except SimlabError:
         raise
     except MemoryError:
@@ -179,10 +184,14 @@ def _checked(path: Path) -> Iterator[h5py.File]:
     except PermissionError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
     except Exception as error:  # HDF5 tells damage in any of them
-        home = shlex.quote(str(path.parent))
-        advice = f"; `simlab collate {home}` writes it again" if (path.parent / "spec.toml").exists() else ""
         why = shown(str(error).strip(), 150)[1:-1]
-        raise Damaged(f"{path}: cannot be read as HDF5 ({why}){advice}") from None
+        raise _damaged(path, f"cannot be read as HDF5 ({why})") from None
+
+
+def _damaged(path: Path, why: str) -> Damaged:
+    home = shlex.quote(str(path.parent))
+    advice = f"; `simlab collate {home}` writes it again" if (path.parent / "spec.toml").exists() else ""
+    return Damaged(f"{path}: {why}{advice}")
 
 
 def open_results(path: str | Path) -> xarray.Dataset:
@@ -205,6 +214,7 @@ def open_results(path: str | Path) -> xarray.Dataset:
             engine="h5netcdf",
             mask_and_scale=dict.fromkeys(whole, False),
             decode_times=False,  # a time here is a number, whatever its unit
+            phony_dims="sort",  # of a dataset that somebody added without dimensions
         )
     for name in whole:  # where xarray keeps it: a copy written by to_netcdf is marked likewise
         data[name].encoding["_FillValue"] = data[name].attrs.pop("_FillValue")

@@ -11,7 +11,7 @@ Layout of ``segments/<writer>-<number>.h5``::
     tables/<i>/columns/*  (rows, …) the blocks' rows one after another; a table holds rows of one shape
     checkpoints/<point>   attributes attempt, serial, records, scalars (JSON); one dataset an array of the state
     finished              (points, 2) int64: point, length
-    failed                (failures, 2) int64: point, attempt;  failed_text  (failures, 2): error, traceback
+    failed                (failures, 2) int64: point, attempt;  failed_text  JSON: [error, traceback] of each
 
 Every dataset, and every group with attributes, has the attribute ``checksum``; a seal of the whole file is behind its
 end (`simlab.record.checksum`). Files of format 1 have neither, and are read all the same.
@@ -39,8 +39,8 @@ from numpy.typing import NDArray
 from simlab.core.errors import BadInput, SimlabError, shown
 from simlab.core.rng import dump_generator, load_generator
 from simlab.record import checked
-from simlab.record.checked import Mismatch, get, get_attributes, members, put, put_attributes, put_texts
-from simlab.record.checksum import Damaged, check_seal, of_file, seal_of
+from simlab.record.checked import Mismatch, get, get_attributes, get_texts, members, put, put_attributes, put_texts
+from simlab.record.checksum import Damaged, check_seal, check_seal_once, check_small, of_file, seal_of
 from simlab.record.schema import SEGMENT_SCHEMA
 
 NAME = re.compile(r"[0-9a-f]{12}-\d{6}\.h5")
@@ -141,6 +141,8 @@ class Segment:
     @classmethod
     def read(cls, path: Path) -> Segment:
         """Read the index of a segment and check what is read; a file that is not whole is named and refused."""
+        with reading(path):
+            check_small(path)
         with reading(path), h5py.File(path) as file:
             written = file.attrs["simlab_segment"]
             if isinstance(written, int | np.integer) and written > SEGMENT_SCHEMA:
@@ -194,10 +196,10 @@ class Segment:
         again: also where this process has done so before.
         """
         with reading(self.path):
-            key = file_key(self.path)
-            if self.is_sealed and (again or key not in _whole):
+            if self.is_sealed and again:
                 check_seal(self.path)
-                _whole.add(key)
+            elif self.is_sealed:
+                check_seal_once(self.path)
 
     @property
     def last_point(self) -> int:
@@ -210,16 +212,6 @@ class Segment:
         """Every point that the segment says anything of."""
         rows = {point for table in self.tables for point in np.unique(table.blocks[:, 0]).tolist()}
         return rows | self.finished.keys() | self.failed.keys() | self.checkpoints.keys()
-
-
-FileKey = tuple[str, int, int, int, int]
-_whole: set[FileKey] = set()
-
-
-def file_key(path: Path) -> FileKey:
-    """Tells a file that was read already: a segment is never written to."""
-    stat = path.lstat()
-    return (path.name, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
 
 
 @contextlib.contextmanager
@@ -262,8 +254,8 @@ def _pairs(file: h5py.File, name: str, sealed: bool) -> list[tuple[int, int]]:
 
 def _read_failed(file: h5py.File, sealed: bool) -> dict[int, tuple[int, str, str]]:
     marks = _pairs(file, "failed", sealed)
-    texts = get(file["failed_text"], sealed).tolist() if marks else []
-    return {p: (a, e.decode(), t.decode()) for (p, a), (e, t) in zip(marks, texts, strict=True)}
+    texts = get_texts(file["failed_text"], sealed) if marks else []
+    return {p: (a, error, trace) for (p, a), (error, trace) in zip(marks, texts, strict=True)}
 
 
 def _read_table(group: h5py.Group, sealed: bool) -> Table:
