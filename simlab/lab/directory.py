@@ -79,7 +79,7 @@ class RunDirectory:
     def _read_given(self) -> Given | None:
         """The spec as the user gave it; older runs have none; no number depends on it."""
         try:
-            return Given.parse(self.given_path.read_bytes().decode())
+            return Given.parse(self.given_path.read_bytes().decode()) if self.given_path.is_file() else None
         except (FileNotFoundError, ValueError):
             return None
 

@@ -24,7 +24,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core.errors import BadInput
+from simlab.core.errors import BadInput, shown
 from simlab.record.atomic import committing_hdf5
 from simlab.record.checksum import CHECKSUM, of_array
 from simlab.record.index import Index, Status
@@ -162,6 +162,8 @@ def _inner_sizes(index: Index, outputs: Mapping[str, Output]) -> dict[str, int]:
         for table in segment.tables:
             for name, _, shape in table.signature:
                 if name in outputs:
+                    if len(shape) != len(outputs[name].inner):
+                        raise BadInput(f"{segment.path}: {shown(name)} has other dimensions than the spec says")
                     for dim, size in zip(outputs[name].inner, shape, strict=True):
                         sizes[dim] = max(sizes.get(dim, 0), size)
     return sizes

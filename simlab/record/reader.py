@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput, SimlabError, nearest, one_of, shown
 from simlab.record.checked import attribute, members
-from simlab.record.checksum import CHECKSUM, Damaged, of_array
+from simlab.record.checksum import CHECKSUM, Damaged, check_small, of_array
 from simlab.record.schema import COORDINATES, MISSING, RECORD, RESULTS_SCHEMA
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Results(Mapping[str, NDArray[Any]]):
         self.path = results_path(path)
         self._names: dict[str, tuple[str, ...]] = {}
         self._read: dict[str, NDArray[Any]] = {}
-        with self.file() as file:
+        with _checked(self.path, first=True) as file:
             for name, item in members(file).items():
                 if isinstance(item, h5py.Dataset):
                     self._names[name] = (name,) if item.is_scale else _dims(item)
@@ -145,11 +145,11 @@ def results_path(path: str | Path) -> Path:
     path = Path(path)
     if path.is_dir():
         if (path / "results.h5").exists():
-            return path / "results.h5"
+            return results_path(path / "results.h5")
         hint = f"; `simlab collate {path}` writes it" if (path / "spec.toml").exists() else ""
         raise BadInput(f"{path}: no results.h5 here{hint}")
-    if not path.exists():
-        raise BadInput(f"{path}: no such file")
+    if not path.is_file():
+        raise BadInput(f"{path}: {'is not a regular file' if path.exists() else 'no such file'}")
     return path
 
 
@@ -161,12 +161,16 @@ def check_marked(dataset: h5py.Dataset) -> None:
 
 
 @contextlib.contextmanager
-def _checked(path: Path) -> Iterator[h5py.File]:
-    """A results file of this format, open; anything else is refused in one line."""
+def _checked(path: Path, first: bool = False) -> Iterator[h5py.File]:
+    """A results file of this format, open; anything else is refused in one line. `first`: small ones are read whole."""
     try:
+        if first:
+            check_small(path)
         with h5py.File(path) as file:
             _check_version(path, attribute(file, "simlab_results"))
             yield file
+    except Damaged as error:
+        raise Damaged(f"{error}{_advice(path)}") from None
     except SimlabError:
         raise
     except MemoryError:
@@ -174,10 +178,14 @@ def _checked(path: Path) -> Iterator[h5py.File]:
     except PermissionError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror}") from None
     except Exception as error:  # HDF5 tells damage in any of them
-        home = shlex.quote(str(path.parent))
-        advice = f"; `simlab collate {home}` writes it again" if (path.parent / "spec.toml").exists() else ""
         why = shown(str(error).strip(), 150)[1:-1]
-        raise Damaged(f"{path}: cannot be read as HDF5 ({why}){advice}") from None
+        raise Damaged(f"{path}: cannot be read as HDF5 ({why}){_advice(path)}") from None
+
+
+def _advice(path: Path) -> str:
+    """What to do about damaged results; nothing where they lie alone."""
+    home = shlex.quote(str(path.parent))
+    return f"; `simlab collate {home}` writes it again" if (path.parent / "spec.toml").exists() else ""
 
 
 def open_results(path: str | Path) -> xarray.Dataset:
@@ -189,7 +197,7 @@ def open_results(path: str | Path) -> xarray.Dataset:
     import xarray  # a second
 
     path = results_path(path)
-    with _checked(path) as file:
+    with _checked(path, first=True) as file:
         items = members(file)
         whole = [name for name, item in items.items() if attribute(item, MISSING) == 0]
         for item in items.values():
@@ -199,6 +207,7 @@ def open_results(path: str | Path) -> xarray.Dataset:
             path,
             engine="h5netcdf",
             mask_and_scale=dict.fromkeys(whole, False),
+            phony_dims="sort",  # of a dataset without dimensions, which simlab does not write; else a warning
             decode_times=False,  # a time here is a number, whatever its unit
         )
     for name in whole:  # where xarray keeps it: a copy written by to_netcdf is marked likewise

@@ -40,7 +40,7 @@ from simlab.core.errors import BadInput, SimlabError, shown
 from simlab.core.rng import dump_generator, load_generator
 from simlab.record import checked
 from simlab.record.checked import Mismatch, get, get_attributes, members, put, put_attributes, put_texts
-from simlab.record.checksum import Damaged, check_seal, of_file, seal_of
+from simlab.record.checksum import Damaged, check_seal, check_small, of_file, seal_of
 from simlab.record.schema import SEGMENT_SCHEMA
 
 NAME = re.compile(r"[0-9a-f]{12}-\d{6}\.h5")
@@ -141,6 +141,8 @@ class Segment:
     @classmethod
     def read(cls, path: Path) -> Segment:
         """Read the index of a segment and check what is read; a file that is not whole is named and refused."""
+        with reading(path):
+            check_small(path)
         with reading(path), h5py.File(path) as file:
             written = file.attrs["simlab_segment"]
             if isinstance(written, int | np.integer) and written > SEGMENT_SCHEMA:
