@@ -37,8 +37,12 @@ def open(path: str | Path) -> xarray.Dataset:
         data = simlab.open("out/quickstart")
         data["train_loss"].sel({"network.width": 64, "seed": 0})
     """
+    from pathlib import Path
+
+    from simlab.core import checks
     from simlab.record.reader import open_results
 
+    checks.instance(path, "path", str | Path, "a file results.h5, or a run directory")  # type: ignore[arg-type]
     return open_results(path)
 
 

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simlab.activations._functions import kind_of_function
-from simlab.core import lookup
+from simlab.core import checks, lookup
 from simlab.core.errors import BadInput, SimlabError, shown
 from simlab.core.params import Params, kind_of, module_of, parse
 
@@ -49,6 +49,7 @@ importlib.import_module("simlab.activations.custom")
 
 def get(name: str, **fields: Any) -> Params:
     """The activation of this name: ``get("leaky_relu", slope=0.1)``."""
+    checks.instance(name, "activation", str, "the name of a kind, a string")
     module = lookup.get("activations", name, "activation")
     chosen: Params = parse(module.Params, fields, f"activation {name}")
     return chosen

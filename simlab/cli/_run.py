@@ -124,7 +124,7 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
     from simlab.record.index import Status
 
     run = RunDirectory(directory)
-    spec = run.read_spec()
+    spec = run.read_spec(computes=False)
     index = run.index(spec)
     index.check_rows(spec.sweep.points)
     marks = index.status(spec.sweep.points)

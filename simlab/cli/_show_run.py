@@ -69,14 +69,15 @@ def _from_results(results: Results) -> dict[str, Any]:
     attributes = {key: _plain(value) for key, value in results.attrs.items()}
     status = np.asarray(results["status"]).ravel() if "status" in results else np.array([], dtype=int)
     errors = np.asarray(results["error"]).ravel().tolist() if "error" in results else []
-    failed = [p for p in range(min(len(errors), status.size)) if status[p] == Status.FAILED]
     axes = {name: results[name].tolist() for name in _axes(str(attributes.get("spec", ""))) if name in results}
     return {
         "experiment": attributes.get("experiment"),
         "seed": attributes.get("seed"),
         "threads": attributes.get("threads"),
         "points": {"all": int(status.size), **{s.name.lower(): int((status == s).sum()) for s in Status}},
-        "failures": [{"point": p, "error": errors[p]} for p in failed],
+        "failures": [
+            {"point": p, "error": e} for p, e in enumerate(errors[: status.size]) if status[p] == Status.FAILED
+        ],
         "seconds": None,
         "axes": axes,
         "datasets": {name: _dataset(results, name) for name in results.dims if name not in axes and name not in OWN},

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from simlab import figures
 from simlab.cli import _hint
 from simlab.cli._progress import Display, checking
 from simlab.core import foreign_code
@@ -40,13 +39,13 @@ def complete(
 ) -> Outcome:
     """Run a validated spec, or go on with it, and draw its figure; remarks and progress go to standard error."""
     chosen = figure_of(spec)
-    data = os.environ.get(DATA)
-    allowed = ["--allow-code"] if foreign_code.was_run() else []
-    _hint.goes_on_with("resume", directory, *(["--data", data] if data and _reads_files(spec) else []), *allowed)
+    _hint.goes_on_with(*_resume(spec, directory))
 
     def draw(results: Path) -> Path | None:
         if chosen is None:
             return None
+        from simlab import figures
+
         return figures.save(chosen, Results(results), directory / f"figure.{figure_format}")
 
     with Display(quiet) as display:
@@ -125,7 +124,11 @@ def _data_directory(data: str | Path | None) -> Iterator[None]:
 
 def figure_of(spec: Spec) -> Params | None:
     """The figure that the spec asks for, validated; None if it asks for none."""
-    return None if spec.figure is None else figures.choose(spec.figure, merged_outputs(spec))
+    if spec.figure is None:
+        return None
+    from simlab import figures  # matplotlib: a third of a second, which `simlab status` does without
+
+    return figures.choose(spec.figure, merged_outputs(spec))
 
 
 def ended_early(spec: Spec, results: Path) -> list[dict[str, Any]]:
@@ -166,8 +169,15 @@ def _failures(spec: Spec, outcome: Outcome) -> list[str]:
     return [
         *lines,
         f"{len(outcome.failed)} of {outcome.points} points failed; `{status}` shows where,"
-        f" `{_hint.spelt('resume', outcome.directory)}` tries them again",
+        f" `{_hint.spelt(*_resume(spec, outcome.directory))}` tries them again",
     ]
+
+
+def _resume(spec: Spec, directory: Path) -> list[object]:
+    """The words that go on with a run: with what it was given beside its spec."""
+    data = os.environ.get(DATA)
+    given = ["--data", data] if data and _reads_files(spec) else []
+    return ["resume", directory, *given, *(["--allow-code"] if foreign_code.is_named_in(spec.text) else [])]
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

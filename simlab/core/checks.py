@@ -27,6 +27,7 @@ T = TypeVar("T")
 REALS = "fiub"
 """`dtype.kind` of real numbers: floats, integers, booleans."""
 MATRIX = "a matrix, one input per row"
+FLOAT_NAMES = ("float64", "float32", "f8", "f4", "d", "f", "double", "single")
 MOST_DIM = 1_000_000_000
 MOST_DEGREE = 1_000_000
 MOST_ITEMS = 1_000_000
@@ -181,6 +182,14 @@ def draw_from(dim: Any, rng: Any, *, least: int = 1) -> int:
     return dimension(dim, least=least)
 
 
+def sample(n: Any, rng: Any, dim: int) -> int:
+    """Number of inputs to draw in this dimension."""
+    generator(rng)
+    found = whole(n, "n", least=0)
+    room(2 * found * dim, f"n = {found} in dimension {dim}")
+    return found
+
+
 def degree(value: Any, name: str = "max_degree", *, most: int = MOST_DEGREE) -> int:
     """A degree of polynomials, 0 or more."""
     return whole(value, name, least=0, most=most)
@@ -205,6 +214,8 @@ def instance(value: Any, name: str, cls: type[T], must: str) -> T:
 
 def float_type(dtype: Any, name: str = "dtype") -> np.dtype[Any]:
     """float64 or float32."""
+    if isinstance(dtype, str) and dtype.lstrip("<=") not in FLOAT_NAMES:
+        raise BadData(f"{name} = {shown(dtype)}: must be float64 or float32")
     try:
         found: np.dtype[Any] = np.dtype(dtype)
     except (TypeError, ValueError):

@@ -56,12 +56,12 @@ def is_unread(value: Any) -> bool:
     return isinstance(value, str) and READING in os.environ
 
 
-def was_run() -> bool:
-    """Whether text has named code that was imported in this process."""
-    return _was_run
+def is_named_in(text: str) -> bool:
+    """Whether this text names code that was imported in this process."""
+    return any(name in text for name in _imported)
 
 
-_was_run = False
+_imported: set[str] = set()
 
 
 def check_form(text: str) -> None:
@@ -79,8 +79,7 @@ def load(text: str) -> Callable[..., Any]:
             f"would import and run code; if you trust it, allow that with --allow-code, or {ALLOW}=1 in the"
             " environment, or from Python give the function itself (see `simlab guide trust`)"
         )
-    global _was_run
-    _was_run = True
+    _imported.add(text)
     module, _, name = text.partition(":")
     try:
         found = functools.reduce(getattr, name.split("."), importlib.import_module(module))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PlainValidator, field_validator
 
+from simlab.core import checks
 from simlab.core.params import Params as Base
 from simlab.data._ball_law import LARGEST, Law
 from simlab.sphere.zonal import axes
@@ -75,6 +76,7 @@ def together(params: Params) -> bool:
 
 def sample(params: Params, n: int, rng: np.random.Generator) -> Floats:
     """X : (n, d). Stratified rows depend on n; others are drawn one after another."""
+    n = checks.sample(n, rng, params.dim + 16)
     if params.radii == "stratified":
         r = law(params).stratified(n)
     else:

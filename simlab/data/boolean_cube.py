@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, field_validator
 
+from simlab.core import checks
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 
@@ -61,7 +62,8 @@ def together(params: Params) -> bool:
 
 def sample(params: Params, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """X : (n, d)"""
-    return _sample(params, n, rng, dimension(params))
+    dim = dimension(params)
+    return _sample(params, checks.sample(n, rng, 2 * dim), rng, dim)
 
 
 def _sample(params: Params, n: int, rng: np.random.Generator, total: int) -> NDArray[np.float64]:

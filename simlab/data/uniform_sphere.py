@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from simlab.core import checks
 from simlab.core.params import Params as Base
 
 
@@ -23,6 +24,7 @@ def dimension(params: Params) -> int:
 
 def sample(params: Params, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """X : (n, d)"""
+    n = checks.sample(n, rng, params.dim)
     X = rng.standard_normal((n, params.dim))
     X *= params.radius / np.sqrt(np.einsum("ij,ij->i", X, X))[:, np.newaxis]
     return X

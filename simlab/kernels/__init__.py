@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simlab.core import lookup
+from simlab.core import checks, lookup
 from simlab.kernels._gram import gram
 from simlab.kernels._kernel import Kernel, made
 from simlab.kernels.gaussian import gaussian
@@ -40,6 +40,7 @@ __all__ = [
 
 def get(name: str, **fields: Any) -> Kernel:
     """The kernel of this kind: ``get("ntk", depth=3)``."""
+    checks.instance(name, "kernel", str, "the name of a kind, a string")
     chosen: Kernel = made(lookup.get("kernels", name, "kernel").Params, **fields)
     return chosen
 

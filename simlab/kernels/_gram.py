@@ -103,6 +103,8 @@ def diagonal(kernel: Kernel, X: ArrayLike) -> Floats:
 def inputs(X: ArrayLike, name: str) -> NDArray[Any]:
     """X as a matrix of real numbers, not copied where it is one."""
     data = checks.numeric(X, name, checks.MATRIX)
+    if data.ndim == 2:
+        checks.room(min(data.shape[0], 4096) * data.shape[1], f"{name} has shape {data.shape}")
     if data.ndim != 2:
         raise BadInput(f"{name} has shape {data.shape}: must be a matrix, one input per row")
     if data.shape[1] == 0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from simlab.core.errors import BadInput, WriteFailed
-from simlab.record.atomic import fsync_directory
+from simlab.record.atomic import HALF_WRITTEN, fsync_directory
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,18 @@ class Places:
         except OSError as error:
             raise WriteFailed(f"{self.path}: cannot write: {error.strerror or error}") from None
         try:
+            self._remove_half_written()
             yield
         finally:
             self.lock.unlink(missing_ok=True)
             lock.release()
+
+    def _remove_half_written(self) -> None:
+        """What a kill left of a journal, or of a header that was being mended: nobody else writes it now."""
+        names = re.compile(f"({re.escape(self.journal.name)}|{re.escape(self.part.name)}){HALF_WRITTEN}")
+        for name in os.listdir(self.path.parent):
+            if names.fullmatch(name):
+                (self.path.parent / name).unlink(missing_ok=True)
 
 
 def refuse_unless_alone(path: Path) -> None:

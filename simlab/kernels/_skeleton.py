@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import uuid
 from pathlib import Path
 
 import h5py
@@ -38,7 +39,8 @@ def create(path: Path, journal: Journal) -> None:
 
 def mend(part: Path, journal: Journal) -> bool:
     """Write the bytes outside the matrices again; False where this version of HDF5 would write others."""
-    fresh, path = Journal(journal.identity, journal.n, journal.block), part.with_name(f"{part.name}.{os.getpid()}.tmp")
+    fresh = Journal(journal.identity, journal.n, journal.block)
+    path = part.with_name(f"{part.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
         create(path, fresh)  # it has holes for the matrices: hardly any disk
         if (fresh.offsets, fresh.size, fresh.frame) != (journal.offsets, journal.size, journal.frame):

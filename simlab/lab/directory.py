@@ -62,14 +62,17 @@ class RunDirectory:
     def exists(self) -> bool:
         return self.spec_path.exists()
 
-    def read_spec(self) -> Spec:
-        """The spec of the run; an edited one is refused, as its segments would no longer belong to it."""
+    def read_spec(self, *, computes: bool = True) -> Spec:
+        """The spec of the run; an edited one is refused, as its segments would no longer belong to it.
+
+        computes: whether points will be computed; without, it is read faster.
+        """
         with self.usable():
             if not self.exists:
                 raise BadInput(f"{self.path}: not a run directory (no spec.toml)")
             tables, text = read_file(self.spec_path, most_bytes=MOST_BYTES)
             written = _hash_in(text)
-            spec = read_back(tables, written, self._read_given())
+            spec = read_back(tables, written, self._read_given(), computes=computes)
             if written != spec.hash:
                 raise BadInput(
                     f"{self.spec_path}: not as simlab wrote it (edited?); restore it, or run into a new directory"

@@ -63,11 +63,9 @@ class _Worker:
     count: int = 0
     at: tuple[int, float, float] | None = None
     first_at: tuple[float, float] = (0.0, 0.0)
-    compiled: int = 0
-    """functions it has compiled"""
+    compiled: int = 0  # functions
     compiling_since: float | None = None
-    compiled_at: float = -COMPILED_SECONDS
-    """when it last ended compiling"""
+    compiled_at: float = -COMPILED_SECONDS  # when it last ended compiling
 
     @property
     def away(self) -> bool:
@@ -178,7 +176,6 @@ class Pool:
     def _spawn(self) -> None:
         from simlab.core.code_cache import cache_dir  # imports numba
 
-        threads = str(self.spec.threads)
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
         cache_dir()  # a temporary one, where it must be that, is made before its workers look for it
         process = subprocess.Popen(
@@ -188,7 +185,7 @@ class Pool:
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            env={**os.environ, **dict.fromkeys(names, threads)},
+            env={**os.environ, **dict.fromkeys(names, str(self.spec.threads))},
         )
         worker = _Worker(process, time.monotonic())
         self.workers.append(worker)

@@ -58,11 +58,13 @@ def once_names(spec: Spec) -> Callable[[int], set[str]]:
 
 def early_endings(spec: Spec, path: Path) -> dict[int, str]:
     """Point → why, for the finished points that did not run to their end: a nonzero ``ending``, in its own words."""
-    codes = merged_outputs(spec).get("ending", Output("")).codes
-    if not codes or not path.exists():
+    if not path.exists() or "ending" not in (results := Results(path)):
         return {}
-    found = Results(path)["ending"].ravel().tolist()
-    return {point: codes.get(code, f"ending {code}") for point, code in enumerate(found) if code > 0}
+    found = results["ending"].ravel()
+    if not (found > 0).any():
+        return {}
+    codes = merged_outputs(spec).get("ending", Output("")).codes
+    return {point: codes.get(code, f"ending {code}") for point, code in enumerate(found.tolist()) if code > 0}
 
 
 def collate_run(run: RunDirectory, spec: Spec) -> Path:

@@ -21,6 +21,7 @@ from simlab.lab.toml_text import Tables
 parse_toml = toml_text.loads
 MOST_BYTES = 64 << 20
 """Of a file that a user gives."""
+LONGEST_INTEGER = 128  # bits, of a seed
 DEEPEST = 30
 """Tables and lists inside each other."""
 SETTINGS_MARK = "\n# Given beside this file:\n"
@@ -112,6 +113,8 @@ def plain(tables: Mapping[str, Any]) -> Tables:
     """Tables of Python as TOML would give them: tuples and arrays as lists, NumPy's numbers as Python's."""
 
     def walk(value: Any, key: str, depth: int) -> Any:
+        if isinstance(value, int) and value.bit_length() > LONGEST_INTEGER:
+            raise BadInput(f"{key} = {shown(value)}: must fit into {LONGEST_INTEGER} bits")
         if isinstance(value, str | int | float) and not isinstance(value, np.generic):
             return value
         if depth > DEEPEST:

@@ -21,6 +21,7 @@ from simlab.core.checks import BadData, BadType
 from simlab.core.errors import BadInput, nearest, one_of, shown
 
 Floats = NDArray[np.float64]
+MOST_WEIGHT = 1e100
 
 
 class Estimator:
@@ -191,8 +192,9 @@ def weights_of(sample_weight: Any, n: int) -> Floats | None:
     weights = np.full(n, weights) if weights.ndim == 0 else weights
     if weights.shape != (n,):
         raise BadData(f"sample_weight has shape {weights.shape}: must be ({n},)")
-    if weights.min() < 0.0:
-        raise BadData(f"sample_weight = {weights.min():g}: must not be negative")
+    if weights.min() < 0.0 or weights.max() > MOST_WEIGHT:
+        wrong = weights.min() if weights.min() < 0.0 else weights.max()
+        raise BadData(f"sample_weight = {wrong:g}: must not be negative, nor more than {MOST_WEIGHT:g}")
     if not weights.any():
         raise BadData("sample_weight: all weights are zero; at least one must be positive")
     return weights

@@ -74,8 +74,9 @@ def solve_path(
     1e-6. `progress` is told (iterations, largest residual). A column that cannot reach the tolerance ends with the best
     solution met, its residual, and a note.
     """
-    operator: Any = K if hasattr(K, "exact") and hasattr(K, "columns") else _stored(K)
-    labels = _labels(Y, operator.size)
+    given = None if hasattr(K, "exact") and hasattr(K, "columns") else _square(K)
+    labels = _labels(Y, len(given) if given is not None else K.size)
+    operator: Any = K if given is None else _stored(given)
     chosen = np.array(_dense.checked_ridges(ridges))
     if tolerance is not None:
         tolerance = checks.number(tolerance, "tolerance", above=0, below=1)
@@ -103,11 +104,15 @@ def solve_path(
     return Solution(chosen, alpha, residuals, iterations, solver.method(), note or _note(chosen, residuals, wanted))
 
 
-def _stored(K: ArrayLike) -> Stored:
-    """A Gram matrix as given: square, finite, symmetric as far as a few of its rows tell."""
+def _square(K: ArrayLike) -> NDArray[Any]:
     matrix = checks.numeric(K, "K", "a square matrix")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise BadInput(f"K has shape {matrix.shape} of {matrix.dtype}: must be a square matrix of real numbers")
+    return matrix
+
+
+def _stored(matrix: NDArray[Any]) -> Stored:
+    """A Gram matrix as given: square, finite, symmetric as far as a few of its rows tell."""
     if matrix.dtype not in (np.float64, np.float32) or not matrix.dtype.isnative:
         matrix = matrix.astype(np.float64)
     n = matrix.shape[0]

@@ -190,10 +190,7 @@ class FeatureRidge(Estimator):
     def path(self, X: ArrayLike, y: ArrayLike, ridges: Sequence[float]) -> FeaturePath:
         """The fits at several ridges, with the weights that `fit` would draw; this machine's own fit stays."""
         module, memory, data = checked_map(self.features), checked_memory(self.memory), inputs(X)
-        try:
-            rng = np.random.default_rng(self.seed)
-        except (TypeError, ValueError):
-            raise BadData(f"seed = {shown(self.seed)}: must be a number, at least 0, or a numpy Generator") from None
+        rng = np.random.default_rng(checked_seed(self.seed))
         weights = module.draw(self.features, data.shape[1], rng)
         return feature_path(self.features, weights, data, y, ridges, memory)
 
@@ -202,6 +199,18 @@ class FeatureRidge(Estimator):
         self._check_fitted()
         f: Floats = self._path.predict(self._inputs(X, reset=False), checked_memory(self.memory))[0]
         return f
+
+
+def checked_seed(seed: Any) -> Any:
+    """What NumPy makes a generator of: one, or whole numbers."""
+    if isinstance(seed, np.random.Generator | np.random.BitGenerator | np.random.SeedSequence | np.random.RandomState):
+        return seed
+    try:
+        if isinstance(seed, list | tuple):
+            return [checks.whole(part, "seed", least=0) for part in seed]
+        return checks.whole(seed, "seed", least=0)
+    except BadInput:
+        raise BadData(f"seed = {shown(seed)}: must be a number, at least 0, or a numpy Generator") from None
 
 
 def checked_map(features: Any) -> Any:

@@ -22,12 +22,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simlab.core import lookup
+from simlab.core import checks, lookup
 from simlab.core.params import Params, parse
 
 
 def get(name: str, **fields: Any) -> Params:
     """The network of this name: ``get("random_features", width=500, activation="erf")``."""
+    checks.instance(name, "network", str, "the name of a kind, a string")
     chosen: Params = parse(lookup.get("networks", name, "network").Params, fields, f"network {name}")
     return chosen
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab import activations
+from simlab.core import checks
 from simlab.core.errors import BadInput, shown
 from simlab.core.params import Params, Room, kind_of, module_of
 from simlab.networks._bound import checked_start, inputs, weights
@@ -73,7 +74,7 @@ def outer_std(params: Wide) -> float:
 
 
 def lifted_dim(params: Wide, dim: int) -> int:
-    return dim + has_bias(params)
+    return checks.dimension(dim) + has_bias(params)
 
 
 def lifted(params: Wide, X: Floats) -> Floats:

@@ -26,9 +26,19 @@ from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput, shown
 from simlab.record.atomic import committing_hdf5
-from simlab.record.checksum import CHECKSUM, of_array
+from simlab.record.checksum import CHECKSUM, of_array, of_text
 from simlab.record.index import Index, Status
-from simlab.record.schema import COORDINATES, MISSING, RECORD, RESULTS_SCHEMA, SEGMENTS, Output, fill_value, flags
+from simlab.record.schema import (
+    CHECKSUMS,
+    COORDINATES,
+    MISSING,
+    RECORD,
+    RESULTS_SCHEMA,
+    SEGMENTS,
+    Output,
+    fill_value,
+    flags,
+)
 from simlab.record.segments import Segment, Table, reading
 
 SLAB_BYTES = 1 << 28
@@ -58,8 +68,10 @@ def collate(
     lengths, status = index.lengths(points), index.status(points)
     # Object headers of HDF5 1.10 hold attributes beyond 64 kB: a long sweep's spec is one.
     with committing_hdf5(path, sealed=True, libver=("v110", "v110")) as file:
-        file.attrs.update({"simlab_results": RESULTS_SCHEMA, "default": "entry", **attributes})
-        file.attrs[SEGMENTS] = json.dumps(index.contents())
+        made_from = json.dumps(index.contents())
+        about = {"simlab_results": RESULTS_SCHEMA, "default": "entry", **attributes, SEGMENTS: made_from}
+        file.attrs.update(about)
+        file.attrs[CHECKSUMS] = json.dumps({key: of_text(text) for key, text in about.items() if isinstance(text, str)})
         axes = tuple(dimension.name for dimension in dimensions)
         for dimension in dimensions:
             _write_coords(file, dimension)

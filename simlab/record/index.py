@@ -30,6 +30,7 @@ from simlab.record.segments import (
 )
 
 HALF_WRITTEN = re.compile(NAME.pattern + atomic.HALF_WRITTEN)
+MOST_KNOWN = 8  # directories of which the segments are kept in memory
 READ_AGAIN = 20  # a merge takes files away under a reader at most a few times in a row
 
 
@@ -77,6 +78,9 @@ class Index:
         before = known.segments if known else {}
         segments = {key: before.get(key) or Segment.read(path) for path, key in keys.items()}
         index = cls.of(list(segments.values()), spec_hash, points)
+        _known.pop(directory, None)
+        while len(_known) >= MOST_KNOWN:
+            del _known[next(iter(_known))]
         _known[directory] = _Known(of, segments, index)
         return index
 
@@ -223,8 +227,8 @@ def segment_belongs(segment: Segment, spec_hash: str, points: int | None) -> Non
     """Refuse a segment of another run."""
     if segment.spec_hash != spec_hash:
         raise BadInput(f"{segment.path}: belongs to a run of another spec; move it away to go on")
-    if points is not None and max(segment.points, default=-1) >= points:
-        raise damaged(segment.path, f"it tells of point {max(segment.points)}, and there are {points}")
+    if points is not None and segment.last_point >= points:
+        raise damaged(segment.path, f"it tells of point {segment.last_point}, and there are {points}")
 
 
 def replaced_by(segments: Iterable[Segment]) -> dict[Path, Segment]:

@@ -7,6 +7,7 @@ imports in a fifth of xarray's time.
 from __future__ import annotations
 
 import contextlib
+import json
 import shlex
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -19,8 +20,8 @@ from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput, SimlabError, nearest, one_of, shown
 from simlab.record.checked import attribute, members
-from simlab.record.checksum import CHECKSUM, Damaged, check_small, of_array
-from simlab.record.schema import COORDINATES, MISSING, RECORD, RESULTS_SCHEMA
+from simlab.record.checksum import CHECKSUM, Damaged, check_small, of_array, of_text
+from simlab.record.schema import CHECKSUMS, COORDINATES, MISSING, RECORD, RESULTS_SCHEMA
 
 if TYPE_CHECKING:
     import xarray
@@ -76,7 +77,11 @@ class Results(Mapping[str, NDArray[Any]]):
     def attrs(self) -> dict[str, Any]:
         """The provenance: spec, seed, versions, machine."""
         with self.file() as file:
-            return dict(file.attrs)
+            found = dict(file.attrs)
+            for name, claimed in json.loads(found.get(CHECKSUMS, "{}")).items():
+                if of_text(str(found.get(name))) != claimed:
+                    raise OSError(f"the checksum of the attribute {name} differs")
+            return found
 
     def describe(self, name: str) -> dict[str, Any]:
         """Unit and description of one name."""

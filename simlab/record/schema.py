@@ -23,6 +23,8 @@ MISSING = "missing_count"
 """Attribute of an integer output: how many of its values are the fill value -1."""
 SEGMENTS = "segments"
 """Attribute of results.h5: a JSON list of the segments that it was made from, each with its name and checksum."""
+CHECKSUMS = "checksums"
+"""Attribute of results.h5: JSON, the checksum of each of its other attributes that is a text."""
 RESERVED = ("length", "status", "error", "seed", "entry")
 """Names that results.h5 uses itself: no output may have them."""
 

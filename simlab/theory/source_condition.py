@@ -46,7 +46,7 @@ class Source:
     def __post_init__(self) -> None:
         checks.sphere_dimension(self.dim)
         for name in ("kernel_decay", "power_decay"):
-            checks.number(getattr(self, name), name)
+            checks.number(getattr(self, name), name, infinite=True)
         if not self.kernel_decay > self.dim - 1:
             raise BadInput(f"kernel_decay = {self.kernel_decay}: must be more than d − 1 = {self.dim - 1}")
         if not self.power_decay > 1:

@@ -5,6 +5,7 @@ The module that these specs name leaves a file when it is imported, in whatever 
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -129,12 +130,11 @@ def test_what_goes_on_with_a_stopped_run_allows_code_too(
     from simlab.lab.spec import resolve
 
     monkeypatch.setattr(running, "run_spec", lambda spec, place, **_: Outcome(place, place / "r", None, 0, 1, {}))
-    monkeypatch.setattr(foreign_code, "_was_run", False)
-    running.complete(resolve(small_tables()), tmp_path, quiet=True)
-    assert "--allow-code" not in _hint.how_to_go_on()
     monkeypatch.setenv("SIMLAB_ALLOW_CODE", "1")
     running.complete(resolve(tables()), tmp_path, quiet=True)
     assert f"simlab resume {tmp_path} --allow-code" in _hint.how_to_go_on()
+    running.complete(resolve(small_tables()), tmp_path, quiet=True)
+    assert "--allow-code" not in _hint.how_to_go_on(), "this run names none"
     _hint.forget()
 
 
@@ -193,6 +193,27 @@ def test_what_cannot_be_imported_is_one_line(phi: str, says: str, mark: Path, mo
     with pytest.raises(BadInput, match=says) as refusal:
         activations.get("custom", phi=phi)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "kind", ["os", "_thin", "../experiments/rivals", "simlab.core.rng", "two_layer.py", "", "..", "a" * 900]
+)
+@pytest.mark.parametrize("key", ["experiment", "network", "figure"])
+def test_a_kind_is_a_name_out_of_a_list(key: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else stands there is not even looked for."""
+    from simlab.cli.running import figure_of
+    from simlab.lab.spec import resolve
+
+    given = {**small_tables(), "figure": {"kind": "trajectories", "y": ["train_loss"]}}
+    figure_of(resolve(given))
+    given[key] = {**given[key], "kind": kind}
+    asked: list[str] = []
+    real = importlib.import_module
+    monkeypatch.setattr(importlib, "import_module", lambda name, *rest: (asked.append(name), real(name, *rest))[1])
+    with pytest.raises(BadInput, match=f"{key}.kind = .*unknown kind") as refusal:
+        figure_of(resolve(given))
+    assert len(str(refusal.value)) < 500
+    assert not [name for name in asked if not name.startswith("simlab.") or name.endswith(f".{kind}")]
 
 
 def test_a_checkpoint_names_no_code_but_a_generator() -> None:

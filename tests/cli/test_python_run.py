@@ -8,6 +8,7 @@ import subprocess
 import sys
 import types
 import typing
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,8 @@ def test_data_are_given_for_this_run_alone(tmp_path: Path, monkeypatch: pytest.M
 def test_every_argument_has_a_type() -> None:
     from simlab.core.formats import FigureFormat
 
-    names = {**vars(simlab), "Outcome": Outcome, "FigureFormat": FigureFormat}
+    kinds = {"Iterable": Iterable, "Mapping": Mapping, "Path": Path, "Any": Any, "Literal": typing.Literal}
+    names = {**kinds, "Outcome": Outcome, "FigureFormat": FigureFormat}
     hints = typing.get_type_hints(simlab.run, names)
     parameters = inspect.signature(simlab.run).parameters
     assert not [p for p in parameters.values() if p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]

@@ -94,7 +94,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"flow": {"kind": "momentum", "steps": 5, "step": 0.1}}, r"^flow\.kind = 'momentum': the dynamics"),
     ({"experiment": {"test_samples": 0}}, r"test_samples = 0: must be 1 or more"),
     ({"experiment": {"limit_step": 0.0}}, r"^experiment\.limit_step = 0\.0: "),
-    ({"data": {"dim": 20}, "target": {"steps": 13}}, r"P = 13: must be from 0 to 12"),
+    ({"data": {"dim": 20}, "target": {"steps": 13}}, r"count = 13: must be from 0 to 12"),
 ]
 
 

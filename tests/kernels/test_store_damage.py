@@ -316,6 +316,18 @@ def test_a_damaged_header_of_an_unfinished_file_costs_no_block(X: Any, tmp_path:
     assert names(tmp_path) == ["K.h5", "whole.h5"]
 
 
+def test_half_written_files_of_a_kill_are_removed_and_no_others(X: Any, tmp_path: Path) -> None:
+    for name in (
+        "K.h5.part.json.0123abcd.tmp",
+        "K.h5.part.0123abcd.tmp",
+        "K.h5.part.json.notes.tmp",
+        "K.h5.0123abcd.tmp",
+    ):
+        (tmp_path / name).write_text("half")
+    gram_file(KERNELS, X, tmp_path / "K.h5")
+    assert names(tmp_path) == ["K.h5", "K.h5.0123abcd.tmp", "K.h5.part.json.notes.tmp"]
+
+
 def test_a_full_disk_is_one_line(X: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*arguments: Any) -> int:
         raise OSError(28, "No space left on device")

@@ -113,6 +113,17 @@ def test_a_flipped_bit_is_refused_or_in_what_is_not_read(run: Path) -> None:
     assert verify_run(run) == []
 
 
+@pytest.mark.parametrize(("before", "after"), [(b"abc", b"abd"), (b'"n": 3', b'"n": 7'), (b"test", b"tesu")])
+def test_a_changed_attribute_is_found(run: Path, before: bytes, after: bytes) -> None:
+    """The hash of the spec, a number of a checkpoint, who made it: texts, which have no checksum of HDF5's own."""
+    segment = next(s for s in Index.read(run / "segments", "abc").segments if 2 in s.checkpoints)
+    content = segment.path.read_bytes()
+    assert content.count(before) == 1
+    segment.path.write_bytes(content.replace(before, after))
+    with pytest.raises(Damaged, match="the checksum of the attributes of"):
+        Segment.read(segment.path)
+
+
 def test_a_flipped_bit_of_a_row_never_reaches_results(run: Path) -> None:
     segment = next(s for s in Index.read(run / "segments", "abc").segments if 0 in s.finished)
     with h5py.File(segment.path) as file:
@@ -311,6 +322,17 @@ def test_text_in_results_is_covered(run: Path) -> None:
     with pytest.raises(Damaged, match="the checksum of /error differs"):
         simlab.open(path)
     assert Results(path)["loss"].shape == (2, 2, 7), "the rest can be read"
+
+
+def test_the_spec_in_results_is_covered(run: Path) -> None:
+    path = run / "results.h5"
+    with h5py.File(path) as file:
+        assert file.attrs["spec_hash"] == "abc"
+    content = path.read_bytes()
+    assert content.count(b"abc") == 1
+    path.write_bytes(content.replace(b"abc", b"abd"))
+    with pytest.raises(Damaged, match="the checksum of the attribute spec_hash differs"):
+        Results(path).attrs  # noqa: B018  reads
 
 
 def test_results_changed_by_a_user_still_open(run: Path) -> None:

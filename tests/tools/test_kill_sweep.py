@@ -184,9 +184,10 @@ class TestSweep:
             sweep.compare()
 
     def test_another_figure(self, sweep: Any) -> None:
-        (sweep.place / "figure.png").write_bytes(b"figura")
-        with pytest.raises(Violation, match="figure"):
-            sweep.compare()
+        (sweep.place / "figure.png").write_bytes(b"fig")
+        for see in (sweep.look, sweep.compare):
+            with pytest.raises(Violation, match="figure"):
+                see()
 
     def test_a_wrong_number_while_it_runs(self, sweep: Any) -> None:
         sweep.look()

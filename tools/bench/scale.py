@@ -68,24 +68,30 @@ def spec_text(sizes: tuple[int, ...]) -> str:
 
 
 def watch(command: list[str]) -> dict[str, Any]:
-    """Run a command to its end: seconds, peak memory (MB) of it and of any child, exit code, last lines."""
+    """Run a command to its end: seconds, CPU seconds with all workers, peak memory (MB) of it and of any worker, text.
+
+    CPU seconds hardly change when other programs take a share of the cores, as seconds do.
+    """
     began = time.perf_counter()
     with tempfile.TemporaryFile("w+") as said:
-        process = psutil.Popen([sys.executable, *command], stdout=said, stderr=subprocess.STDOUT)
+        process = subprocess.Popen([sys.executable, *command], stdout=said, stderr=subprocess.STDOUT)
+        watched = psutil.Process(process.pid)
         parent = worker = 0.0
-        while process.poll() is None:
+        while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
             with contextlib.suppress(psutil.Error):
-                parent = max(parent, process.memory_info().rss / 1e6)
-                for child in process.children():
+                parent = max(parent, watched.memory_info().rss / 1e6)
+                for child in watched.children():
                     worker = max(worker, child.memory_info().rss / 1e6)
             time.sleep(0.02)
-        seconds = time.perf_counter() - began
+        seconds, used = time.perf_counter() - began, ended[2]
+        process.returncode = os.waitstatus_to_exitcode(ended[1])
         said.seek(0)
         text = said.read()
     if process.returncode:
         sys.exit(f"{' '.join(command[:4])}: exit code {process.returncode}: {text[-500:]}")
-    found = {"seconds": round(seconds, 3), "parent_mb": round(parent)}
-    return {**found, "worker_mb": round(worker), "text": text} if worker else {**found, "text": text}
+    found = {"seconds": round(seconds, 3), "cpu_seconds": round(used.ru_utime + used.ru_stime, 3)}
+    found |= {"parent_mb": round(parent)} | ({"worker_mb": round(worker)} if worker else {})
+    return {**found, "text": text}
 
 
 def without_text(found: dict[str, Any]) -> dict[str, Any]:
@@ -109,8 +115,8 @@ def measure(home: Path, sizes: tuple[int, ...], workers: int, repeats: int) -> d
     statuses = [watch(["-m", "simlab", "status", at]) for _ in range(repeats)]
     assert f"{points} of {points} points finished" in statuses[0]["text"], statuses[0]["text"]
     found["status"] = {
-        "seconds": statistics.median(status["seconds"] for status in statuses), "parent_mb": statuses[0]["parent_mb"]
-    }  # fmt: skip
+        key: statistics.median(status[key] for status in statuses) for key in ("seconds", "cpu_seconds", "parent_mb")
+    }
     found["status"]["goal_met"] = found["status"]["seconds"] < GOAL_SECONDS
     found["show"] = without_text(watch(["-m", "simlab", "show", at]))
     opening = watch(["-c", OPENING, at])

@@ -43,6 +43,8 @@ class Reproduce(Work):
                 self.judged[path] = json.loads(path.read_text(encoding="utf-8"))
             except (OSError, ValueError) as error:
                 raise Violation("lost", f"{path}: was written and cannot be read: {error}") from error
+        for path in self.place.rglob("*.png"):
+            same_bytes(path, self.reference / path.relative_to(self.place))
         return found
 
     def compare(self) -> int:

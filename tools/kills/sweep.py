@@ -72,6 +72,8 @@ class Sweep(Work):
         results = self.place / "results.h5"
         if results.exists():
             agrees_so_far(results, self.whole)
+        if (self.place / "figure.png").exists():
+            same_bytes(self.place / "figure.png", self.reference / "figure.png")
 
     def check(self) -> int:
         now = committed(self.place)
