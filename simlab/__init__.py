@@ -37,6 +37,8 @@ def open(path: str | Path) -> xarray.Dataset:
         data = simlab.open("out/quickstart")
         data["train_loss"].sel({"network.width": 64, "seed": 0})
     """
+    from pathlib import Path
+
     from simlab.core import checks
     from simlab.record.reader import open_results
 

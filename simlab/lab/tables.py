@@ -93,7 +93,7 @@ def _content(path: Path, most_bytes: int) -> bytes:
         if found.st_size > most_bytes:
             raise BadInput(f"{path}: {found.st_size} bytes; a spec has at most {most_bytes}")
         with open(descriptor, "rb", closefd=False) as file:
-            return file.read(most_bytes)
+            return file.read(min(most_bytes, found.st_size + 1))  # what is asked for is allocated
     finally:
         os.close(descriptor)
 

@@ -36,6 +36,12 @@ DIMENSIONS = [
 POINTS = 4
 
 
+@pytest.fixture(autouse=True)
+def _as_in_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checks of each part, which a small file's seal would come before."""
+    monkeypatch.setattr("simlab.record.checksum.SMALL_BYTES", -1)
+
+
 def commit(directory: Path, point: int, length: int, *, finish: bool = True, wrote: Writer | None = None) -> Path:
     wrote = wrote or Writer(directory, "abc", {"versions": "test"})
     rng = np.random.default_rng(point)
