@@ -153,10 +153,8 @@ def results_path(path: str | Path) -> Path:
             return results_path(path / "results.h5")
         hint = f"; `simlab collate {path}` writes it" if (path / "spec.toml").exists() else ""
         raise BadInput(f"{path}: no results.h5 here{hint}")
-    if not path.exists():
-        raise BadInput(f"{path}: no such file")
     if not path.is_file():
-        raise BadInput(f"{path}: not a regular file")
+        raise BadInput(f"{path}: {'is not a regular file' if path.exists() else 'no such file'}")
     return path
 
 

@@ -115,11 +115,19 @@ def test_a_flipped_bit_is_refused_or_in_what_is_not_read(run: Path) -> None:
 
 @pytest.mark.parametrize(("before", "after"), [(b"abc", b"abd"), (b'"n": 3', b'"n": 7'), (b"test", b"tesu")])
 def test_a_changed_attribute_is_found(run: Path, before: bytes, after: bytes) -> None:
-    """The hash of the spec, a number of a checkpoint, who made it: texts, which have no checksum of HDF5's own."""
+    """The hash of the spec, a number of a checkpoint, who made it."""
     segment = next(s for s in Index.read(run / "segments", "abc").segments if 2 in s.checkpoints)
     content = segment.path.read_bytes()
     assert content.count(before) == 1
     segment.path.write_bytes(content.replace(before, after))
+    with pytest.raises(Damaged, match="damaged: not a whole segment"):  # HDF5 has a checksum of where they lie
+        Segment.read(segment.path)
+
+
+def test_an_attribute_that_was_written_anew_is_found(run: Path) -> None:
+    segment = next(s for s in Index.read(run / "segments", "abc").segments if 2 in s.checkpoints)
+    with h5py.File(segment.path, "r+") as file:
+        file["checkpoints/2"].attrs["records"] += 1
     with pytest.raises(Damaged, match="the checksum of the attributes of"):
         Segment.read(segment.path)
 
