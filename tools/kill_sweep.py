@@ -6,10 +6,10 @@
     python tools/kill_sweep.py --reference DIR                # keep the uninterrupted work there, or use that of before
 
 `kill -9` hits the parent alone, the parent and all workers at once, or one worker (which the parent replaces); during
-start-up, anywhere, at work, or just when a file is being committed. Now and then a second process runs beside the first and may
-be killed as well. After each kill nothing that was committed may be gone; at the end everything must be bit for bit
-that of the uninterrupted work. Progress goes to standard error. Prints one JSON object; exits 1 at the first violation,
-which names the seed of its round and keeps the files.
+start-up, anywhere, at work, or just when a file is being committed. Now and then a second process runs beside the first
+and may be killed as well. After each kill nothing that was committed may be gone; at the end everything must be bit for
+bit that of the uninterrupted work. Progress goes to standard error. Prints one JSON object; exits 1 at the first
+violation, which names the seed of its round and keeps the files.
 """
 
 from __future__ import annotations
