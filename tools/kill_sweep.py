@@ -6,10 +6,10 @@
     python tools/kill_sweep.py --reference DIR                # keep the uninterrupted work there, or use that of before
 
 `kill -9` hits the parent alone, the parent and all workers at once, or one worker (which the parent replaces); during
-start-up, anywhere, or just when a file is being committed. Now and then a second process runs beside the first and may
-be killed as well. After each kill nothing that was committed may be gone; at the end everything must be bit for bit
-that of the uninterrupted work. Progress goes to standard error. Prints one JSON object; exits 1 at the first violation,
-which names the seed of its round and keeps the files.
+start-up, anywhere, at work, or just when a file is being committed. Now and then a second process runs beside the first
+and may be killed as well. After each kill nothing that was committed may be gone; at the end everything must be bit for
+bit that of the uninterrupted work. Progress goes to standard error. Prints one JSON object; exits 1 at the first
+violation, which names the seed of its round and keeps the files.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from kills.work import Work
 from simlab.core.errors import SimlabError
 
 KINDS: dict[str, type[Work]] = {kind.name: kind for kind in (Sweep, Gram, Reproduce, Collate, Repair)}
-MOMENTS = ("start", "any", "any", "any", "commit", "commit")
+MOMENTS = ("start", "any", "any", "work", "work", "work", "commit", "commit")
 MOST_WORKERS_KILLED = 2  # of one process: a point at which three workers died counts as failed
 MOST_KILLS = 8  # of one round; then it is left alone
 
@@ -50,7 +50,7 @@ class Tally:
     """What happened to one kind of work."""
 
     kills: int = 0
-    with_committed: int = 0  # kills of work that had something committed already
+    with_committed: int = 0  # kills after which something was committed
     hit: Counter[str] = field(default_factory=Counter)
     moments: Counter[str] = field(default_factory=Counter)
     beside: Counter[str] = field(default_factory=Counter)  # second processes started
@@ -108,7 +108,7 @@ class Hunt:
         arguments = work.command(chance)
         killing = tally.kills - tally.kills_before < self.most
         beside = work.beside(chance) if killing else None
-        began, life = time.monotonic(), self.longest or work.life
+        began, life, before = time.monotonic(), self.longest or work.life, tally.kills
         command, second, hits = Command(arguments), None, 0
         commands.append(command)
         try:
@@ -124,7 +124,7 @@ class Hunt:
                 at = time.monotonic()
                 target = command.kill(self.signal, chance)
                 hits += 1
-                self._count(tally, target, moment, committed)
+                self._count(tally, target, moment)
                 if target != "worker":
                     command.wait(EXIT_PATIENCE)
                     tally.exits.append(time.monotonic() - at)
@@ -133,30 +133,31 @@ class Hunt:
             if not (hits or committed):
                 work.life = max(time.monotonic() - began, 0.8 * work.life)
             if second is not None:
-                self._end_second(work, second, tally, chance, committed)
+                self._end_second(work, second, tally, chance)
         finally:
             for process in (command, second):
                 if process is not None:
                     process.process.kill()
         if code != EXIT_CODES[self.signal] and not work.accepts(arguments, code, said, second is not None):
             raise Violation("failing", f"simlab {' '.join(arguments)}: exit code {code}: {said}")
-        return work.check(), code == 0
+        after = work.check()
+        tally.with_committed += tally.kills - before if after else 0
+        return after, code == 0
 
-    def _end_second(self, work: Work, second: Command, tally: Tally, chance: random.Random, committed: int) -> None:
+    def _end_second(self, work: Work, second: Command, tally: Tally, chance: random.Random) -> None:
         """Half of the processes beside are killed too, the others must end well."""
         kill = chance.random() < 0.5 and self.signal == "KILL" and self.may_kill()
         if kill and wait_for(second, "any", work.life / 2, work.writing, work.look, chance):
             second.process.kill()
-            self._count(tally, "beside", "any", committed)
+            self._count(tally, "beside", "any")
         code, said = second.wait()
         if code != EXIT_CODES[self.signal] and not work.accepts(second.arguments, code, said, True):
             raise Violation("failing", f"beside another: simlab {' '.join(second.arguments)}: exit code {code}: {said}")
 
-    def _count(self, tally: Tally, target: str, moment: str, committed: int) -> None:
+    def _count(self, tally: Tally, target: str, moment: str) -> None:
         tally.kills += 1
         tally.hit[target] += 1
         tally.moments[moment] += 1
-        tally.with_committed += bool(committed)
 
 
 def hunt(home: Path, kinds: list[str], chosen: argparse.Namespace) -> dict[str, Any]:

@@ -141,9 +141,9 @@ def main() -> None:
         home = chosen.keep or Path(temporary)
         found: dict[str, Any] = {"load": os.getloadavg()[0], "help": watch(["-m", "simlab", "--help"])["seconds"]}
         for size in chosen.sizes:
-            print(f"{size} …", file=sys.stderr, flush=True)
             sizes = tuple(int(part) for part in size.split("x"))
             found[size] = measure(home / size, sizes, chosen.workers, chosen.repeats)
+            print(f"{size}: {json.dumps(found[size])}", file=sys.stderr, flush=True)
     print(json.dumps(found, indent=1))
 
 

@@ -47,6 +47,12 @@ class Command:
     def alive(self) -> bool:
         return self.process.poll() is None
 
+    def has_workers(self) -> bool:
+        try:
+            return bool(psutil.Process(self.process.pid).children())
+        except psutil.NoSuchProcess:
+            return False
+
     def ended(self) -> tuple[int, str]:
         """Wait for it and be done with it: exit code and what it said."""
         try:
@@ -89,17 +95,20 @@ def wait_for(
 ) -> bool:  # fmt: skip
     """Wait for an instant of a command's life; returns whether it still runs.
 
-    start: within its first second. any: within `longest` seconds. commit: a few milliseconds after a half-written file
-    is seen, so that renames and what follows them are hit. `look` is called now and then meanwhile.
+    start: within its first second. any: within `longest` seconds. work: within half of them after it has workers or
+    has written a file. commit: a few milliseconds after a half-written file is seen, so that renames and what follows
+    them are hit. `look` is called now and then meanwhile.
     """
     began, seen = time.monotonic(), False
-    limit = chance.uniform(0.0, 1.0 if moment == "start" else longest)
+    limit = chance.uniform(0.0, {"start": 1.0, "work": longest / 2}.get(moment, longest))
     looked = began
     while command.alive:
         now = time.monotonic()
         if moment == "commit" and not seen and now - began > min(0.3, limit) and writing():
             seen, limit = True, now - began + chance.expovariate(200.0)
-        if (moment != "commit" or seen or now - began > 2 * longest) and now - began >= limit:
+        if moment == "work" and not seen and (writing() or command.has_workers()):
+            seen, limit = True, now - began + limit
+        if (moment not in ("work", "commit") or seen or now - began > 2 * longest) and now - began >= limit:
             return command.alive
         if now - looked > 0.1:
             look()

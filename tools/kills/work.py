@@ -70,8 +70,8 @@ class Work(ABC):
         """While a process runs: what can be read is right."""
 
     def writing(self) -> bool:
-        """Whether some file is half-written at this instant."""
-        return any(self.place.rglob("*.tmp"))
+        """Whether some file with numbers or a figure is half-written at this instant."""
+        return any(not path.name.startswith(("spec.toml", "given.toml")) for path in self.place.rglob("*.tmp"))
 
     def accepts(self, arguments: list[str], code: int, said: str, seconded: bool) -> bool:
         """Whether a process that was not killed may end so; `seconded`: it was not alone."""
