@@ -310,6 +310,8 @@ class Pool:
                 lost.remove(suspect)
                 error = f"{MOST_DEATHS} workers died at this point ({_cause(code)})"
                 self.fatal.append((suspect, self._attempt(suspect), error))
+        if self.chore == "repair":
+            return  # nothing was handed out, and what is damaged still lies there
         # It may have committed since the index was read: go on from there.
         self.index = self.run.index(self.spec)
         self.finished = set(self.index.finished)
