@@ -54,6 +54,15 @@ def dimension(params: Params) -> int:
     return params.dim if params.rest is None else params.dim + int(module_of(params.rest).dimension(params.rest))
 
 
+def coordinate_size(params: Params) -> float:
+    """s: a coordinate is ±s."""
+    return _coordinate_size(params, dimension(params))
+
+
+def _coordinate_size(params: Params, total: int) -> float:
+    return 1.0 / sqrt(total) if params.scale == "unit" else params.scale
+
+
 def together(params: Params) -> bool:
     if params.rest is None or not hasattr(module_of(params.rest), "together"):
         return False
@@ -67,7 +76,7 @@ def sample(params: Params, n: int, rng: np.random.Generator) -> NDArray[np.float
 
 
 def _sample(params: Params, n: int, rng: np.random.Generator, total: int) -> NDArray[np.float64]:
-    s = 1.0 / sqrt(total) if params.scale == "unit" else params.scale
+    s = _coordinate_size(params, total)
     if params.rest is None:
         bits = rng.integers(0, 2, size=(n, params.dim))
         return np.asarray(s * (2.0 * bits - 1.0))

@@ -112,9 +112,10 @@ def _drawn(params: Params, rng: np.random.Generator) -> Monomials:
     data: Any = params.data
     found = _descent.drawn(params.target, data.dim, rng)
     assert isinstance(found, Monomials)
-    if abs(found.factor * data.scale - 1.0) > 1e-9:
+    size = module_of(data).coordinate_size(data)
+    if abs(found.factor * size - 1.0) > 1e-9:
         raise BadInput(
-            f"target.factor: {found.factor:.6g} times data.scale = {data.scale:.6g} is not 1, so that z is not ±1; "
+            f"target.factor: {found.factor:.6g} times data.scale = {size:.6g} is not 1, so that z is not ±1; "
             "set one to 1 over the other"
         )
     return found
@@ -155,7 +156,7 @@ def prepare(params: Params, streams: Streams) -> Work:
 def start(params: Params, work: Work, streams: Streams) -> State:
     state = gradient_flow.start(params, work.followed, streams)
     network, data = module_of(params.network), params.data
-    dim, scale = module_of(data).dimension(data), data.scale  # type: ignore[attr-defined]
+    dim, scale = module_of(data).dimension(data), module_of(data).coordinate_size(data)
     a, _, _ = network.neurons(params.network, work.followed.theta0)
     norm = network.inner_std(params.network, dim) * dim**0.5 * scale
     begun = dimension_free.begin(a, work.followed.target.coordinates.size, norm)

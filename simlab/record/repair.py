@@ -81,8 +81,8 @@ def survey(directory: Path, spec_hash: str, points: int) -> tuple[list[Segment],
 def incomplete(index: Index, points: int, names: Names, lost: bool) -> set[int]:
     """The points that must begin anew: records are missing, or a value given once.
 
-    lost: whether something is known to be gone. Only then is a point under way without all of its names begun anew:
-    it may just not have come to them yet.
+    lost: whether something is known to be gone. Only then is a point under way without all of its names begun anew: it
+    may just not have come to them yet. With its first commit at hand, it can have lost none.
     """
     short = set(np.flatnonzero(index.covered(points) < index.lengths(points)).tolist())
     have: dict[int, set[str]] = {}
@@ -91,5 +91,6 @@ def incomplete(index: Index, points: int, names: Names, lost: bool) -> set[int]:
             columns = [name for name, _, _ in table.signature]
             for point in np.unique(table.blocks[table.blocks[:, 1] < 0, 0]).tolist():
                 have.setdefault(point, set()).update(columns)
-    asked = [*index.finished, *(index.checkpoints if lost or short else ())]
+    later = [point for point, at in index.checkpoints.items() if at.serial > 1]
+    asked = [*index.finished, *(later if lost or short else ())]
     return short | {point for point in asked if point not in short and names(point) - have.get(point, set())}

@@ -74,6 +74,14 @@ def test_the_scaled_cube_is_the_same_problem() -> None:
         assert half[name][0] == pytest.approx(unit[name][0], rel=1e-12)
 
 
+def test_a_scale_by_its_name_is_that_number() -> None:
+    named = compute(spec(flow={"steps": 1}, data={"scale": "unit"}, target={"factor": 6**0.5}))
+    given = compute(spec(flow={"steps": 1}, data={"scale": 1 / 6**0.5}, target={"factor": 6**0.5}))
+    assert {name: values.tobytes() for name, values in named.items()} == {
+        name: values.tobytes() for name, values in given.items()
+    }
+
+
 def test_a_net_that_diverges_ends_with_its_reason() -> None:
     columns = compute(spec(flow={"step": 50.0}))
     assert columns["diverged"].tolist() == [1]

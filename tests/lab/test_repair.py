@@ -74,7 +74,7 @@ def in_pieces(directory: Path, reference: Path) -> dict[str, Path]:
         wrote.finish(point, 6)
     end.finish(0, 6)
     paths = {
-        "begin": begin.commit({0: Checkpoint({}, 3, 0, 1)}),
+        "begin": begin.commit({0: Checkpoint({}, 3, 0, 2)}),  # no state: nobody may go on from a second commit
         "once": middle.commit({}),
         "end": end.commit({}),
         "other": other.commit({}),

@@ -11,6 +11,7 @@ from pathlib import Path
 from kills.process import Command, Violation
 from kills.sweep import SPEC, unfinished
 from kills.work import Work, alone, committed, none_lost, same_datasets
+from simlab.lab.directory import RunDirectory
 from simlab.record.segments import Segment
 
 
@@ -40,13 +41,15 @@ class Repair(Work):
         shutil.copytree(self.stopped, self.place)
         victim = chance.choice(sorted((self.place / "segments").glob("*.h5")))
         self.victim, hit = victim.name, Segment.read(victim)
-        touched = {int(point) for table in hit.tables for point in table.blocks[:, 0]} | set(hit.finished)
+        touched = hit.points
+        run = RunDirectory(self.place)
+        index = run.index(run.read_spec())
+        # Of a point under way nobody knows what an earlier commit of it held: it begins anew.
+        touched |= {point for point, at in index.checkpoints.items() if at.serial > 1}
         whole = committed(self.place)
         self.bit = flip(victim, chance)
         self.damaged = victim.read_bytes()
-        self.before = {
-            point: records for point, records in whole.items() if point not in touched | set(hit.checkpoints)
-        }
+        self.before = {point: records for point, records in whole.items() if point not in touched}
         code, said = Command(["resume", str(self.place), "-q"]).ended()
         if code != 2 or victim.name not in said or "--repair" not in said:
             raise Violation("failing", f"bit {self.bit} of {victim.name} flipped: `resume` ended with {code}: {said}")
