@@ -194,14 +194,14 @@ def test_threads_of_a_user_do_not_mix_their_precision():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"dim": 1, "max_degree": 5}, "dim = 1: must be an integer of at least 2"),
-        ({"dim": 3.0, "max_degree": 5}, "dim = 3.0: must be an integer"),
-        ({"dim": 3, "max_degree": -1}, "max_degree = -1: must be an integer of at least 0"),
-        ({"dim": True, "max_degree": 1}, "dim = True: must be an integer"),
+        ({"dim": 1, "max_degree": 5}, "dim = 1: must be from 2 to 100000"),
+        ({"dim": 3.0, "max_degree": 5}, "dim = 3.0: must be a whole number, from 2"),
+        ({"dim": 3, "max_degree": -1}, "max_degree = -1: must be from 0 to"),
+        ({"dim": True, "max_degree": 1}, "dim = True: must be a whole number"),
         ({"dim": 3, "max_degree": 5, "domain": "ball"}, "domain = 'ball': unknown (allowed: sphere, cube)"),
         ({"dim": 3, "max_degree": 5, "domain": "cube"}, "max_degree = 5: at most 3, the dimension, on the cube"),
-        ({"dim": 3, "max_degree": 5, "rtol": 0.0}, "rtol = 0.0: must lie between"),
-        ({"dim": 3, "max_degree": 5, "rtol": "a"}, "rtol = 'a': must lie between"),
+        ({"dim": 3, "max_degree": 5, "rtol": 0.0}, "rtol = 0.0: must be 1e-30 or more and less than 1"),
+        ({"dim": 3, "max_degree": 5, "rtol": "a"}, "rtol = 'a': must be a number, 1e-30 or more and less than 1"),
     ],
 )
 def test_what_is_refused(arguments, says):

@@ -78,7 +78,7 @@ def test_a_failed_point_is_recorded_and_the_others_go_on(tmp_path: Path, write_s
     assert results["status"].tolist() == [[2, 2], [3, 3], [2, 2]]
     assert np.isfinite(results["train_loss"][[0, 2]]).all()
     assert np.isnan(results["train_loss"][1]).all()
-    assert "Unable to allocate" in results["error"][1, 0]
+    assert "of memory, and" in results["error"][1, 0]
     status = json.loads(simlab("status", out, "--json").stdout)
     assert (status["finished"], status["failed"]) == (4, 2)
     assert "prepare" in status["failures"][0]["traceback"]
