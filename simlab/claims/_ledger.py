@@ -182,7 +182,7 @@ def _write_verdict(home: Path, name: str, claim: ModuleType, measured: Judgement
 def _is_measured(path: Path) -> bool:
     try:
         return json.loads(path.read_text(encoding="utf-8"))["holds"] is not None
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return False
 
 
@@ -212,14 +212,22 @@ def read_ledger(path: Path) -> list[dict[str, Any]]:
     try:
         rows = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
         return [as_written_now(row) for row in rows if row["claim"]]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise BadInput(f"{path}: not a ledger of simlab; move it away to go on") from None
 
 
 def as_written_now(row: dict[str, Any]) -> dict[str, Any]:
-    """A row or a verdict as it is written today: `control` used to be true or false, whether the control held."""
+    """A row or a verdict as it is written today: `control` used to be true or false, whether the control held.
+
+    ValueError, TypeError or KeyError where it is neither.
+    """
     control = row.get("control")
-    return row | {"control": CONTROL[control] if isinstance(control, bool) else control}
+    row = row | {"control": CONTROL[control] if isinstance(control, bool) else control}
+    texts = isinstance(row["claim"], str) and isinstance(row["measured"], str)
+    judged = row["holds"] is None or isinstance(row["holds"], bool)
+    if not (texts and judged and row["control"] in (None, "refused", "accepted")):
+        raise ValueError("not a verdict")
+    return row
 
 
 def _write_json(path: Path, value: Any) -> None:

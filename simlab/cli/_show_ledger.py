@@ -44,8 +44,8 @@ def _read(path: Path) -> dict[str, Any]:
 
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        return as_written_now({**found, "claim": found["claim"], "holds": found["holds"]})
-    except (ValueError, TypeError, KeyError):
+        return as_written_now(found)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise BadInput(f"{path}: not a verdict of simlab; `simlab reproduce` writes it anew") from None
 
 

@@ -132,13 +132,19 @@ def _dataset(results: Results, name: str) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else value
+    """An attribute as JSON has it; of a type that simlab does not write, its text."""
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(plain, list):
+        return [_plain(one) for one in plain]
+    if isinstance(plain, bytes):
+        return plain.decode(errors="backslashreplace")
+    return plain if isinstance(plain, str | int | float | None) else str(plain)
 
 
 def _json(text: Any) -> Any:
     try:
         return json.loads(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return text
 
 

@@ -33,8 +33,8 @@ class Places:
     def of(cls, path: Path) -> Places:
         """Refuses links, directories and devices in the way."""
         place = Path(os.path.realpath(path)) if path.is_symlink() else path
+        _refuse_unless_regular(place)  # the root has no name
         beside = [place.with_name(place.name + end) for end in (".part", ".part.json", ".lock")]
-        _refuse_unless_regular(place)
         for file in beside:
             refuse_unless_alone(file)
         if beside[2].exists() and beside[2].stat().st_size:

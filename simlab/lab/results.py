@@ -61,6 +61,8 @@ def early_endings(spec: Spec, path: Path) -> dict[int, str]:
     if not path.exists() or "ending" not in (results := Results(path)):
         return {}
     found = results["ending"].ravel()
+    if found.dtype.kind != "i":
+        raise BadInput(f"{path}: ending: {found.dtype.name}, must be integers; `simlab collate` writes it again")
     if not (found > 0).any():
         return {}
     codes = merged_outputs(spec).get("ending", Output("")).codes

@@ -129,6 +129,8 @@ class Results(Mapping[str, NDArray[Any]]):
 
 
 def _dims(dataset: h5py.Dataset) -> tuple[str, ...]:
+    if dataset.shape and dataset.attrs.get_id("DIMENSION_LIST").shape != (dataset.ndim,):
+        raise OSError(f"{dataset.name} has not as many dimensions as names for them")  # at which HDF5 crashes
     return tuple(dim[0].name.removeprefix("/") for dim in dataset.dims)
 
 

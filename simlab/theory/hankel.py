@@ -112,7 +112,8 @@ class Transform:
         checks.instance(law, "law", Law, "the law of ‖x‖, such as data.ball_fourier.law(params)")
         self.law, self.dim, self.order, self.factor = law, law.dim, law.order, law.wave
         self.target = target
-        self.breaks = self.factor * np.array([0.0, *target.breaks])
+        with np.errstate(over="ignore"):  # what is too far out is refused below
+            self.breaks = self.factor * np.array([0.0, *target.breaks])
         self.last = float(self.breaks[-1])
         if len(target.breaks) > MOST_BREAKS:
             raise BadInput(f"target: breaks {len(target.breaks)} times; at most {MOST_BREAKS} can be transformed")

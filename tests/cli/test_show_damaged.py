@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import h5py
 import numpy as np
+import pytest
 
+from simlab.cli._show_ledger import show_ledger
 from simlab.cli._show_run import summary
+from simlab.core.errors import BadInput
 from simlab.record.reader import Results
 from simlab.record.schema import RESULTS_SCHEMA
 
@@ -29,3 +33,54 @@ def test_more_errors_than_points(tmp_path: Path) -> None:
             file[name].dims[0].attach_scale(file[scale])
     assert len(Results(path)["error"]) == 3
     assert summary(path)["failures"] == [{"point": 0, "error": "a"}]
+
+
+def test_other_names_for_dimensions_than_dimensions(tmp_path: Path) -> None:
+    """HDF5 itself crashes there."""
+    path = tmp_path / "results.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["simlab_results"] = RESULTS_SCHEMA
+        file["point"] = np.arange(3)
+        file["point"].make_scale("point")
+        file["one"] = np.zeros(3)
+        file["one"].dims[0].attach_scale(file["point"])
+        file["two"] = np.zeros((3, 3))
+        names = file["one"].attrs.get_id("DIMENSION_LIST")
+        copy = h5py.h5a.create(file["two"].id, b"DIMENSION_LIST", names.get_type(), names.get_space())
+        held = np.empty(names.shape, dtype=names.dtype)
+        names.read(held)
+        copy.write(held)
+    with pytest.raises(BadInput, match="two has not as many dimensions as names for them"):
+        Results(path)
+
+
+def test_attributes_of_other_types_are_shown_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "results.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["simlab_results"] = RESULTS_SCHEMA
+        file["x"] = np.arange(3)
+        file["x"].make_scale("x")
+        file["x"].attrs.update({"units": np.bytes_(b"m\xff"), "odd": np.array([b"a", b"b"]), "z": 1j})
+    found = json.loads(json.dumps(summary(path)))["datasets"]["x"]
+    assert (found["units"], found["odd"], found["z"]) == ("m\\xff", ["a", "b"], "1j")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        '{"claim": "a", "holds": true, "control": "refused"}',
+        '{"claim": "a", "holds": 2, "control": null, "measured": "x"}',
+        '{"claim": ["a"], "holds": true, "control": null, "measured": "x"}',
+        '{"claim": "a", "holds": true, "control": "perhaps", "measured": "x"}',
+        "[" * 100_000,
+        "[1]",
+        "7",
+    ],
+)
+def test_what_is_no_ledger_is_one_line(row: str, tmp_path: Path) -> None:
+    (tmp_path / "ledger.json").write_text(f"[{row}]")
+    with pytest.raises(BadInput, match=r"ledger\.json: not a ledger of simlab"):
+        show_ledger(tmp_path, as_json=False)
+    (tmp_path / "verdict.json").write_text(row)
+    with pytest.raises(BadInput, match=r"verdict\.json: not a verdict of simlab"):
+        show_ledger(tmp_path, as_json=False)

@@ -386,6 +386,10 @@ def test_a_linked_result_stands_for_what_it_leads_to(X: Any, tmp_path: Path) -> 
     link.symlink_to(link)
     with pytest.raises(BadInput, match="is a link"):
         gram_file(KERNELS, X, link)
+    link.unlink()
+    link.symlink_to("/")
+    with pytest.raises(BadInput, match="/: "):
+        gram_file(KERNELS, X, link)
 
 
 def test_foreign_files_in_the_way_stay(X: Any, tmp_path: Path) -> None:

@@ -197,3 +197,17 @@ def test_show_and_collate_of_damaged_results(out: Path, simlab: Call) -> None:
     assert done.returncode == 0
     assert "damaged or changed since it was written" in done.stderr
     assert simlab("show", out).returncode == 0
+
+
+def test_endings_that_are_no_numbers_are_damage(out: Path, simlab: Call) -> None:
+    with h5py.File(out / "results.h5", "r+") as file:
+        about = dict(file["ending"].attrs)
+        shape = file["ending"].shape
+        scale = file["ending"].dims[0][0].name
+        del file["ending"]
+        file.create_dataset("ending", data=np.full(shape, "x", dtype=object), dtype=h5py.string_dtype())
+        file["ending"].dims[0].attach_scale(file[scale])
+        file["ending"].attrs["long_name"] = about["long_name"]
+    done = simlab("status", str(out), "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["results"] == "damaged"

@@ -166,3 +166,9 @@ def test_beyond_the_range_of_powers() -> None:
     for ratio in (0.9, 1.3):
         direct = float(np.sum(weights * g * jv(t.order, s) * jv(t.order - 1, ratio * s)))
         assert float(t.amplitude(ratio)) == pytest.approx(direct, abs=1e-11)
+
+
+def test_a_target_too_far_out_is_refused_without_a_warning() -> None:
+    far = Radial(lambda r: (r < 1e308) * 1.0, (1e308,))
+    with pytest.raises(BadInput, match="changes out to the radius 1e"):
+        Transform(far, Law.of_mass(10, 0.4))
