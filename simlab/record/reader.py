@@ -39,6 +39,7 @@ class Results(Mapping[str, NDArray[Any]]):
         self._names: dict[str, tuple[str, ...]] = {}
         self._read: dict[str, NDArray[Any]] = {}
         with self.file() as file:
+            _check_links(file)
             for name, item in members(file).items():
                 if isinstance(item, h5py.Dataset):
                     self._names[name] = (name,) if item.is_scale else _dims(item)
@@ -134,6 +135,27 @@ def _dims(dataset: h5py.Dataset) -> tuple[str, ...]:
     return tuple(dim[0].name.removeprefix("/") for dim in dataset.dims)
 
 
+def _check_links(file: h5py.File) -> None:
+    """Refuse what is not in this file, or contains itself: h5netcdf would walk round for ever."""
+    seen: set[int] = set()
+    waiting = [file["/"]]
+    while waiting:
+        group = waiting.pop()
+        seen.add(h5py.h5o.get_info(group.id).addr)
+        for name in list(group):
+            where = f"{group.name.rstrip('/')}/{name}"
+            link = group.get(name, getlink=True)
+            if isinstance(link, h5py.ExternalLink):
+                raise OSError(f"{where} lies in another file")
+            item = group[name]
+            if isinstance(item, h5py.Dataset) and (item.is_virtual or item.external):
+                raise OSError(f"{where} has its values in another file")
+            if isinstance(item, h5py.Group):
+                if isinstance(link, h5py.SoftLink) or h5py.h5o.get_info(item.id).addr in seen:
+                    raise OSError(f"{where} leads to a group that is elsewhere in the file")
+                waiting.append(item)
+
+
 def _check_version(path: Path, version: Any) -> None:
     """Refuse what is no results file, or one of another version of the format; say what to do."""
     if not isinstance(version, int | np.integer):
@@ -204,6 +226,7 @@ def open_results(path: str | Path) -> xarray.Dataset:
 
     path = results_path(path)
     with _checked(path) as file:
+        _check_links(file)
         items = members(file)
         whole = [name for name, item in items.items() if attribute(item, MISSING) == 0]
         for item in items.values():

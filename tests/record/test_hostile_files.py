@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,3 +94,30 @@ def test_a_column_of_another_rank_is_refused(tmp_path: Path) -> None:
     assert _inner_sizes(index, {"loss": Output("a loss", ("record", "class"))}) == {"class": 2}
     with pytest.raises(BadInput, match=r"loss has 1 dimensions, not 0"):
         _inner_sizes(index, {"loss": Output("a loss", ("record",))})
+
+
+@pytest.mark.parametrize("read", [Results, simlab.open])
+@pytest.mark.parametrize("how", ["hard", "soft", "external", "virtual", "storage"])
+def test_results_that_lead_elsewhere_are_refused(read: Callable[[Path], object], how: str, tmp_path: Path) -> None:
+    """A group that contains itself keeps h5netcdf walking for ever; values of another file are not the run's."""
+    path, other = tmp_path / "results.h5", tmp_path / "other.h5"
+    with h5py.File(other, "w") as file:
+        file["x"] = np.arange(3.0)
+    with h5py.File(path, "w") as file:
+        file.attrs["simlab_results"] = 1
+        file["n"] = np.arange(3)
+        file["n"].make_scale("n")
+        if how == "hard":
+            file["entry"] = file["/"]
+        elif how == "soft":
+            file["entry"] = h5py.SoftLink("/")
+        elif how == "external":
+            file["x"] = h5py.ExternalLink(str(other), "/x")
+        elif how == "virtual":
+            layout = h5py.VirtualLayout((3,), dtype="f8")
+            layout[:] = h5py.VirtualSource(str(other), "x", (3,))
+            file.create_virtual_dataset("x", layout)
+        else:
+            file.create_dataset("x", (3,), dtype="f8", external=[(str(other), 0, 24)])
+    with pytest.raises(BadInput, match=r"elsewhere in the file|in another file"):
+        read(path)
