@@ -46,10 +46,13 @@ class Collate(Work):
                 raise Violation("lost", f"{results}: was there and is gone")
             return
         self.held = True
+        # One state of the file for both comparisons: a worker whose parent was killed may be replacing it.
+        seen = self.home / "results_seen.h5"
+        shutil.copyfile(results, seen)
         try:
-            same_datasets(results, self.new / "results.h5")
+            same_datasets(seen, self.new / "results.h5")
         except Violation:
-            same_datasets(results, self.old / "results.h5")
+            same_datasets(seen, self.old / "results.h5")
 
     def check(self) -> int:
         self.look()
