@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,9 @@ def brief(results: Results, name: str) -> dict[str, Any]:
         return {"range": _range(values)}
     axis = dims.index(RECORD)
     lengths = np.asarray(results["length"]).reshape(-1)
+    sound = lengths.dtype.kind == "i" and np.all(lengths <= shape[axis])
+    if not sound or math.prod(shape[:axis]) != lengths.size:  # not as simlab writes it
+        return {"range": _range(values)}
     # One row per point, then its records: the sweep's axes come before the records.
     points = values.reshape(lengths.size, values.shape[axis], -1)
     begun = np.flatnonzero(lengths > 0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
+import warnings
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +27,9 @@ from simlab.record.schema import CHECKSUMS, COORDINATES, MISSING, RECORD, RESULT
 if TYPE_CHECKING:
     import xarray
 
+NAMES = "DIMENSION_LIST"
+"""HDF5's attribute for the names of a dataset's dimensions."""
+
 
 class Results(Mapping[str, NDArray[Any]]):
     """A mapping from recorded names and coordinates to arrays, read when asked for.
@@ -39,7 +43,7 @@ class Results(Mapping[str, NDArray[Any]]):
         self._names: dict[str, tuple[str, ...]] = {}
         self._read: dict[str, NDArray[Any]] = {}
         with self.file() as file:
-            _check_links(file)
+            _check_structure(file)
             for name, item in members(file).items():
                 if isinstance(item, h5py.Dataset):
                     self._names[name] = (name,) if item.is_scale else _dims(item)
@@ -88,7 +92,7 @@ class Results(Mapping[str, NDArray[Any]]):
         """Unit and description of one name."""
         self._check_name(name)
         with self.file() as file:
-            hidden = ("DIMENSION_LIST", "REFERENCE_LIST", "CLASS", "NAME", CHECKSUM)
+            hidden = (NAMES, "REFERENCE_LIST", "CLASS", "NAME", CHECKSUM)
             return {key: value for key, value in file[name].attrs.items() if key not in hidden}
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -130,13 +134,14 @@ class Results(Mapping[str, NDArray[Any]]):
 
 
 def _dims(dataset: h5py.Dataset) -> tuple[str, ...]:
-    if dataset.shape and dataset.attrs.get_id("DIMENSION_LIST").shape != (dataset.ndim,):
-        raise OSError(f"{dataset.name} has not as many dimensions as names for them")  # at which HDF5 crashes
     return tuple(dim[0].name.removeprefix("/") for dim in dataset.dims)
 
 
-def _check_links(file: h5py.File) -> None:
-    """Refuse what is not in this file, or contains itself: h5netcdf would walk round for ever."""
+def _check_structure(file: h5py.File) -> None:
+    """Refuse what is not in this file, what contains itself, and other numbers of dimensions than of names for them.
+
+    h5netcdf would walk round for ever, HDF5 crash.
+    """
     seen: set[int] = set()
     waiting = [file["/"]]
     while waiting:
@@ -150,6 +155,9 @@ def _check_links(file: h5py.File) -> None:
             item = group[name]
             if isinstance(item, h5py.Dataset) and (item.is_virtual or item.external):
                 raise OSError(f"{where} has its values in another file")
+            named = isinstance(item, h5py.Dataset) and NAMES in list(item.attrs)
+            if named and item.attrs.get_id(NAMES).shape != (item.ndim,):
+                raise OSError(f"{where} has not as many dimensions as names for them")
             if isinstance(item, h5py.Group):
                 if isinstance(link, h5py.SoftLink) or h5py.h5o.get_info(item.id).addr in seen:
                     raise OSError(f"{where} leads to a group that is elsewhere in the file")
@@ -226,19 +234,21 @@ def open_results(path: str | Path) -> xarray.Dataset:
 
     path = results_path(path)
     with _checked(path) as file:
-        _check_links(file)
+        _check_structure(file)
         items = members(file)
         whole = [name for name, item in items.items() if attribute(item, MISSING) == 0]
         for item in items.values():
             if isinstance(item, h5py.Dataset):
                 check_marked(item)
-        data = xarray.open_dataset(
-            path,
-            engine="h5netcdf",
-            mask_and_scale=dict.fromkeys(whole, False),
-            decode_times=False,  # a time here is a number, whatever its unit
-            phony_dims="sort",  # of a dataset that somebody added without dimensions
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", xarray.SerializationWarning)  # an attribute that cannot be right
+            data = xarray.open_dataset(
+                path,
+                engine="h5netcdf",
+                mask_and_scale=dict.fromkeys(whole, False),
+                decode_times=False,  # a time here is a number, whatever its unit
+                phony_dims="sort",  # of a dataset that somebody added without dimensions
+            )
     for name in whole:  # where xarray keeps it: a copy written by to_netcdf is marked likewise
         data[name].encoding["_FillValue"] = data[name].attrs.pop("_FillValue")
     for item in data.variables.values():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -84,3 +85,19 @@ def test_what_is_no_ledger_is_one_line(row: str, tmp_path: Path) -> None:
     (tmp_path / "verdict.json").write_text(row)
     with pytest.raises(BadInput, match=r"verdict\.json: not a verdict of simlab"):
         show_ledger(tmp_path, as_json=False)
+
+
+@pytest.mark.parametrize("lengths", [np.array([2.0]), np.array(["x"], dtype=object), np.array([9]), np.array([], int)])
+def test_lengths_that_do_not_fit_leave_the_range_of_all(lengths: Any, tmp_path: Path) -> None:
+    path = tmp_path / "results.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["simlab_results"] = RESULTS_SCHEMA
+        for name, size in (("seed", 1), ("record", 3), ("other", len(lengths))):
+            file[name] = np.arange(size)
+            file[name].make_scale(name)
+        file["x"] = np.array([[1.0, 5.0, 2.0]])
+        file["x"].dims[0].attach_scale(file["seed"])
+        file["x"].dims[1].attach_scale(file["record"])
+        file.create_dataset("length", data=lengths, dtype=h5py.string_dtype() if lengths.dtype == object else None)
+        file["length"].dims[0].attach_scale(file["other"])
+    assert summary(path)["datasets"]["x"]["range"] == [1.0, 5.0]

@@ -88,6 +88,10 @@ class _Pipe(io.StringIO):
         return len(text)
 
 
+OWN = 400 << 20
+"""What Python with simlab's libraries takes; beyond that the process holds what others left in it, as in tests."""
+
+
 class Judge:
     """Runs calls one after another in this process (in its main thread, for the timer), each with fresh limits.
 
@@ -96,7 +100,7 @@ class Judge:
 
     def __init__(self, log: int | None = None, seconds: float = SECONDS, memory: int = MEMORY) -> None:
         self.log, self.seconds, self.memory = log, seconds, memory
-        self.base = _resident()
+        self.base = min(_resident(), OWN)
         self.memory_may_end = False  # a file may hold more than there is memory: then one line is right
 
     def __call__(self, action: Callable[[], object]) -> Verdict:
