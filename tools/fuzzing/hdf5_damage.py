@@ -62,7 +62,8 @@ def other_data(chance: random.Random, file: h5py.File, node: Node) -> None:
     """Another type, shape or value under the name."""
     if node.name == "/":
         return
-    name, old = node.name, node[()] if isinstance(node, h5py.Dataset) else np.zeros(2)
+    readable = isinstance(node, h5py.Dataset) and node.size is not None and node.size < 1_000_000  # not grown before
+    name, old = node.name, node[()] if readable else np.zeros(2)
     attributes = dict(node.attrs)
     del file[name]
     ways: list[Callable[[], Any]] = [
