@@ -128,7 +128,7 @@ def test_a_claim_with_failed_points_is_judged_false(tmp_path: Path, monkeypatch:
 def test_a_ledger_with_true_and_false_is_understood(tmp_path: Path) -> None:
     """As it was written when `control` was whether the control held."""
     path, old = tmp_path / "ledger.json", [("a", True), ("b", False), ("c", None)]
-    path.write_text(json.dumps([{"claim": c, "holds": h, "control": h} for c, h in old]))
+    path.write_text(json.dumps([{"claim": c, "holds": h, "control": h, "measured": ""} for c, h in old]))
     assert [row["control"] for row in read_ledger(path)] == ["accepted", "refused", None]
     path.write_text(json.dumps(read_ledger(path)))
     assert [row["control"] for row in read_ledger(path)] == ["accepted", "refused", None]
