@@ -30,14 +30,7 @@ from simlab.cli import _hint, _kernel_options, _options
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use.  [default: usable cores]")
 @click.option("--overwrite", is_flag=True, help="Replace what an earlier command left, when the new file is whole.")
 @click.option("--repair", is_flag=True, help="Compute damaged blocks again; set aside what is damaged beyond that.")
-@click.option(
-    "--commit-seconds",
-    type=click.FloatRange(min=0.0),
-    metavar="SECONDS",
-    default=5.0,
-    show_default=True,
-    help="Time between commits; a kill loses the blocks since the last.",
-)
+@_options.commits_every(5.0, "Time between commits; a kill loses the blocks since the last.")
 @_options.quiet
 @_options.as_json
 def gram(

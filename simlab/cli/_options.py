@@ -23,14 +23,21 @@ workers = click.option(
 quiet = click.option("--quiet", "-q", is_flag=True, help="No progress, no remarks.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print data as JSON.")
 overwrite = click.option("--overwrite", is_flag=True, help="Throw away what an earlier run left in the directory.")
-commit_seconds = click.option(
-    "--commit-seconds",
-    type=click.FloatRange(min=0.0),
-    metavar="SECONDS",
-    default=30.0,
-    show_default=True,
-    help="Longest time between commits that cost nothing worth mentioning.",
-)
+
+
+def commits_every(seconds: float, text: str) -> Callable[[F], F]:
+    """--commit-seconds, with its default and what it means."""
+    return click.option(
+        "--commit-seconds",
+        type=click.FloatRange(min=0.0),
+        metavar="SECONDS",
+        default=seconds,
+        show_default=True,
+        help=text,
+    )
+
+
+commit_seconds = commits_every(30.0, "Longest time between commits that cost nothing worth mentioning.")
 figure_format = click.option(
     "--figure-format",
     type=click.Choice(FIGURE_FORMATS),

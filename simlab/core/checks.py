@@ -195,10 +195,10 @@ def degree(value: Any, name: str = "max_degree", *, most: int = MOST_DEGREE) -> 
     return whole(value, name, least=0, most=most)
 
 
-def room(floats: int, what: str) -> None:
+def room(floats: int, what: str, advice: str = "") -> None:
     """Refuse arrays of so many floats where there is no memory for them; `what` names what asks for it."""
     if (needed := 8 * floats) > SMALL_BYTES and needed > (free := free_memory()):
-        raise BadInput(f"{what}: needs {_gigabytes(needed)} of memory, and {_gigabytes(free)} are free")
+        raise BadInput(f"{what}: needs {_gigabytes(needed)} of memory, and {_gigabytes(free)} are free{advice}")
 
 
 def _gigabytes(size: int) -> str:

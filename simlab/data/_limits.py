@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from simlab.core import checks
 from simlab.core.errors import BadInput, nearest, one_of, shown
-from simlab.core.resources import free_memory
 
-SMALL = 1 << 26  # bytes that are read without asking how much memory is free
 KINDS = {
     "O": "objects or text",
     "S": "text",
@@ -32,8 +31,7 @@ def refuse_unless_real(dtype: np.dtype[Any], what: str) -> None:
 
 def refuse_beyond_memory(size: int, what: str) -> None:
     """Before `size` bytes are read."""
-    if size > SMALL and size > (free := free_memory()):
-        raise BadInput(f"{what}: {size / 1e9:.3g} GB, of which memory has {free / 1e9:.3g} GB free; save it as .npy")
+    checks.room(size // 8, what, "; saved as .npy it is read part by part")
 
 
 def chosen(name: str, names: Sequence[str], path: Any) -> str:

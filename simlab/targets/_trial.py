@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.params import Params, kind_of, module_of
-from simlab.core.resources import free_memory
 
 MOST = 1_000_000
 
@@ -64,9 +64,5 @@ def on_trial(target: Params, dim: int) -> Callable[[NDArray[np.float64]], NDArra
         table = "data" if str(error).startswith("dim ") else "target"
         raise BadInput(f"{table}.{error}") from None
     except TooMany as many:
-        if 8 * many.count > (free := free_memory()):
-            raise BadInput(
-                f"target.kind = {kind_of(target)!r}: some {many.count:.3g} numbers in dimension {dim:.3g}, "
-                f"and {1e-9 * free:.3g} GB of memory are free"
-            ) from None
+        checks.room(many.count, f"target.kind = {kind_of(target)!r}: in dimension {dim:.3g}")
         return None

@@ -17,8 +17,9 @@ import h5py
 import numpy as np
 import pytest
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.data import _limits, arrays, images
+from simlab.data import arrays, images
 from simlab.data._files import read_array
 
 X = np.arange(24.0).reshape(6, 4)
@@ -196,10 +197,10 @@ def test_sizes_beyond_memory_are_refused_before_they_are_read(tmp_path: Path, mo
         gzip.compress(bytes([0, 0, 14, 1]) + struct.pack(">I", zeros.size) + zeros.tobytes())
     )
     del zeros
-    monkeypatch.setattr(_limits, "free_memory", lambda: 100 << 20)
+    monkeypatch.setattr(checks, "free_memory", lambda: 100 << 20)
     for source in ("x.npz", "x.h5::x", "x.h5::chunk", "x.h5::huge", "x.gz"):
         tracemalloc.start()
-        assert "memory has 0.105 GB free" in refused(tmp_path / source)
+        assert "0.105 GB are free; saved as .npy" in refused(tmp_path / source)
         assert tracemalloc.get_traced_memory()[1] < 20e6
         tracemalloc.stop()
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simlab.core import lookup
+from simlab.core import checks, lookup
 from simlab.core.errors import BadInput
 from simlab.core.params import choose
-from simlab.targets import _trial
 from simlab.targets._trial import on_trial
 
 
@@ -29,7 +28,7 @@ def test_what_a_target_refuses_is_refused() -> None:
 
 @pytest.mark.parametrize(("neurons", "dim"), [(10**7, 1), (3, 10**7), (2000, 2000)])
 def test_large_ones_are_not_drawn(neurons: int, dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_trial, "free_memory", lambda: 1 << 40)
+    monkeypatch.setattr(checks, "free_memory", lambda: 1 << 40)
     assert on_trial(choose("targets", {"kind": "relu_teacher", "neurons": neurons}, "target"), dim) is None
 
 
