@@ -25,6 +25,7 @@ from pydantic import Field
 
 from simlab.core import lookup, reads
 from simlab.core.errors import LONGEST_VALUE, BadInput, nearest, one_of, shown
+from simlab.core.kinds import Table
 from simlab.core.params import Params, choose, dump, parse, rooms_of, whole
 from simlab.lab import covering, toml_text
 from simlab.lab.sweep import Sweep, flat
@@ -32,7 +33,7 @@ from simlab.lab.tables import Given, assign, copied, given_tables, parse_toml, r
 from simlab.lab.toml_text import Tables
 
 
-class Header(Params):
+class Header(Table):
     """The keys of [experiment] that belong to the engine; the others are the experiment's own."""
 
     wide = ("seed",)

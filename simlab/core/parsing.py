@@ -1,0 +1,225 @@
+"""From a TOML table to a kind and back.
+
+A field that holds a kind is annotated with the contract that the kind must fulfil::
+
+    network: Trainable
+    observables: tuple[Observable, ...]
+
+and is given as a table ``{kind = "two_layer", width = 50}`` or, where no other field is needed, as the bare name.
+Python code may also give the kind's class or file, ``activations.Tanh``, ``activations.tanh``, or a function where the
+room's contract has `of_function`, ``np.tanh``.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Annotated, Any, TypeVar, get_args, get_origin
+
+import numpy as np
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
+
+from simlab.core import kinds, reads
+from simlab.core.errors import BadInput, nearest, one_of, shown
+from simlab.core.kinds import Kind, Table
+
+K = TypeVar("K", bound=Kind)
+T = TypeVar("T", bound=Table)
+AsTuple = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
+"""Marks a tuple that TOML gives as a list; its entries stay strict."""
+CHUNK = 10_000
+MOST_ENTRIES = 10_000_000
+"""Of a recorded array along one of its own dimensions."""
+EXACT = 2.0**53
+"""Up to here floats hold every integer."""
+
+
+def contracts_of(cls: type[Table]) -> dict[str, type[Kind]]:
+    """Field name → contract, for the fields that hold kinds."""
+    found = {}
+    for name, field in cls.model_fields.items():
+        classes = [leaf for leaf in _leaves(field.annotation) if isinstance(leaf, type) and issubclass(leaf, Kind)]
+        if classes:
+            found[name] = classes[0]
+    return found
+
+
+def rooms_of(cls: type[Table]) -> dict[str, str]:
+    """Field name → room, for the fields that hold kinds."""
+    found = {name: contract.room for name, contract in contracts_of(cls).items()}
+    for name, field in cls.model_fields.items():  # TRANSITION
+        for mark in field.metadata:
+            if type(mark).__name__ == "Room":
+                found[name] = mark.name
+    return found
+
+
+def _leaves(annotation: Any) -> list[Any]:
+    inside = get_args(annotation)
+    return [leaf for part in inside for leaf in _leaves(part)] if inside else [annotation]
+
+
+def made(cls: type[K], fields: Mapping[str, Any]) -> K:
+    """A kind from values as Python code has them: NumPy's numbers are as good as Python's, lists as tuples."""
+    return parse(cls, {name: _from_python(value) for name, value in fields.items()}, cls.kind)
+
+
+def _from_python(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    return [_from_python(item) for item in value] if isinstance(value, list) else value
+
+
+def parse(cls: type[T], table: Mapping[str, Any], at: str = "", *, choices_at: str | None = None) -> T:
+    """Validate a table. `at` is the dotted key of the table, used in errors.
+
+    `choices_at` is the dotted key of the tables of chosen kinds where that differs: a spec keeps an experiment's own
+    fields under ``[experiment]`` and its choices at the top.
+    """
+    choices_at = at if choices_at is None else choices_at
+    rooms = rooms_of(cls)
+    values = dict(table)
+    for name in _integer_fields(cls).intersection(values):
+        values[name] = whole(values[name])
+    for name, value in values.items():
+        if type(value) is int and abs(value) >= 1 << 63 and name not in cls.wide:
+            raise BadInput(f"{join(at, name)} = {shown(value)}: must fit into 64 bits")
+    for name, room in rooms.items():
+        if name in values:
+            several = get_origin(cls.model_fields[name].annotation) is tuple
+            given = [values[name]] if several and isinstance(values[name], str) else values[name]
+            values[name] = choose(room, given, join(choices_at, name))
+    watch = reads.current()
+    before = "" if watch is None else watch.at
+    try:
+        if watch is not None:
+            watch.at = at
+        found = cls.model_validate(values)
+    except ValidationError as error:
+        raise BadInput(_first_error(cls, error, at, choices_at, rooms)) from None
+    finally:
+        if watch is not None:
+            watch.at = before
+    if watch is not None:
+        watch.name(found, at)
+    return found
+
+
+def dump(kind: Table) -> dict[str, Any]:
+    """The table that `parse` would read back, every default written out; None is left out (TOML has no null)."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Kind):
+            return {"kind": value.kind, **dump(value)}
+        return [plain(item) for item in value] if isinstance(value, tuple | list) else value
+
+    return {k: plain(v) for k in type(kind).model_fields if (v := getattr(kind, k)) is not None}
+
+
+def whole(value: Any) -> Any:
+    """An integer written as a float (``2e3``) as an integer, also in lists; anything else as it is."""
+    if isinstance(value, float) and abs(value) <= EXACT and value == int(value):
+        return int(value)
+    return [whole(item) for item in value] if isinstance(value, list) else value
+
+
+def first_wrong(cls: type[Table], name: str, values: list[Any]) -> int | None:
+    """The first of many values that a field does not take, by index; None if it takes all of them.
+
+    Says nothing of rules between fields. A million numbers take half a second.
+    """
+    if any(name in one.info.fields for one in cls.__pydantic_decorators__.field_validators.values()):
+        raise TypeError(f"{cls.__module__}.{name} has a validator of its own; parse the values one by one")
+    several, is_integer = _several(cls, name), name in _integer_fields(cls)
+    for first in range(0, len(values), CHUNK):
+        chunk = values[first : first + CHUNK]
+        if is_integer:
+            chunk = [whole(value) for value in chunk]
+        long = next((i for i, v in enumerate(chunk) if type(v) is int and abs(v) >= 1 << 63), None)
+        if long is not None and name not in cls.wide:
+            chunk = chunk[:long]
+        try:
+            several.validate_python(chunk)
+        except ValidationError as error:
+            return first + min(int(one["loc"][0]) for one in error.errors(include_url=False, include_input=False))
+        if long is not None and name not in cls.wide:
+            return first + long
+    return None
+
+
+@functools.cache
+def _several(cls: type[Table], name: str) -> TypeAdapter[Any]:
+    field = cls.model_fields[name]
+    one = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
+    return TypeAdapter(list[one], config=cls.model_config)  # type: ignore[valid-type]
+
+
+@functools.cache
+def _integer_fields(cls: type[Table]) -> frozenset[str]:
+    """The fields that hold integers and no other numbers."""
+
+    found = {name: _leaves(field.annotation) for name, field in cls.model_fields.items()}
+    return frozenset(name for name, types in found.items() if int in types and float not in types)
+
+
+def join(at: str, name: str) -> str:
+    return f"{at}.{name}" if at else name
+
+
+def choose(room: str, value: Any, key: str) -> Any:
+    """The kind that a table, or a bare name, asks for; a tuple of them for a list."""
+    if isinstance(value, Kind):
+        return value
+    if isinstance(value, list | tuple):
+        return tuple(choose(room, item, f"{key}[{i}]") for i, item in enumerate(value))
+    if isinstance(value, ModuleType) and value.__name__.startswith(f"simlab.{room}."):  # ntk(3, activations.tanh)
+        value = value.__name__.rpartition(".")[2]
+    if isinstance(value, type) and issubclass(value, Kind):  # ntk(3, activations.Tanh)
+        return parse(value, {}, key)
+    # A function from Python code, ntk(3, np.tanh), where the room knows what kind it is.
+    if callable(value) and (found := kinds.contract(room).of_function(value, key)) is not None:
+        return found
+    table = {"kind": value} if isinstance(value, str) else value
+    if not isinstance(table, Mapping):
+        raise BadInput(f'{key} = {shown(value)}: must be a table with "kind", one of {one_of(kinds.names(room))}')
+    if "kind" not in table:
+        raise BadInput(f"{join(key, 'kind')}: missing (allowed: {one_of(kinds.names(room))})")
+    kind = table["kind"]
+    if not isinstance(kind, str):
+        raise BadInput(f"{join(key, 'kind')} = {shown(kind)}: must be a name (allowed: {one_of(kinds.names(room))})")
+    cls = kinds.get(room, kind, join(key, "kind"))
+    return parse(cls, {k: v for k, v in table.items() if k != "kind"}, key)
+
+
+def _first_error(cls: type[Table], error: ValidationError, at: str, choices_at: str, rooms: Mapping[str, str]) -> str:
+    errors = error.errors(include_url=False)
+    # An unknown key first: "missing" is often its consequence (a misspelt name).
+    first = min(errors, key=lambda e: e["type"] != "extra_forbidden")
+    loc = [str(part) for part in first["loc"]]
+    key = ".".join(filter(None, [choices_at if loc[0] in rooms else at, *loc])) if loc else ""
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    given = list(first["input"]) if isinstance(first["input"], tuple) else first["input"]  # as TOML has it
+    value = "" if not loc or first["type"] == "missing" else f" = {shown(given)}"
+    if loc and isinstance(first["input"], Kind):
+        key, value = join(key, "kind"), f" = {first['input'].kind!r}"
+    match first["type"]:
+        case "extra_forbidden":
+            known = [name for name in cls.model_fields if choices_at == at or name not in rooms]
+            says = f"unknown key{nearest(loc[-1], known)} (allowed: {one_of(known)})"
+        case "model_type" if isinstance(first["input"], Kind):
+            contract = contracts_of(cls)[loc[0]]
+            says = f"{contract.lack} (allowed: {one_of(kinds.able(contract.room, contract))})"
+        case "too_short":
+            says = f"must name at least {first['ctx']['min_length']}"
+        case "missing" if loc[0] in rooms:
+            says = f"missing: give a [{key}] table with kind, one of {one_of(kinds.names(rooms[loc[0]]))}"
+        case "missing":
+            says = "missing"
+        case _:
+            says = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+            says = says if first["type"] == "value_error" else f"must be {says}"
+    if not key and (named := re.match(r"\w+", says)) and named[0] in cls.model_fields:  # of several fields together
+        says = join(choices_at if named[0] in rooms else at, says)
+    return f"{key}{value}: {says}{more}" if key else f"{says}{more}"

@@ -1,0 +1,46 @@
+"""States: what a checkpoint keeps of a computation that goes on, as dataclasses.
+
+>>> @dataclass
+... class Place(State):
+...     step: int
+...     theta: NDArray[np.float64]
+>>> Place(3, np.zeros(2)).arrays()
+{'step': 3, 'theta': array([0., 0.])}
+
+A field that is a state itself is kept under its own name as a prefix: ``net`` with ``theta`` inside is ``net_theta``.
+A field that is None is not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+
+@dataclass
+class State:
+    """Fields of arrays, numbers, text, Generators, and other states."""
+
+    def arrays(self) -> dict[str, Any]:
+        """Name → array, number, text or Generator, ready for the checkpoint."""
+        found: dict[str, Any] = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, State):
+                found |= {f"{one.name}_{name}": inner for name, inner in value.arrays().items()}
+            elif value is not None:
+                found[one.name] = value
+        return found
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Any], **inner: type[State]) -> Self:
+        """The state that gave these arrays; `inner` names the classes of the fields that are states themselves."""
+        values: dict[str, Any] = {}
+        for one in fields(cls):
+            if one.name in inner:
+                part = {k.removeprefix(f"{one.name}_"): v for k, v in arrays.items() if k.startswith(f"{one.name}_")}
+                values[one.name] = inner[one.name].of(part) if part else None
+            else:
+                values[one.name] = arrays.get(one.name)
+        return cls(**values)

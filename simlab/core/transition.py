@@ -1,0 +1,97 @@
+"""Old-style kinds (a module with `Params` and functions) and new-style ones (a class) side by side, both ways."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from types import ModuleType
+from typing import Any
+
+from simlab.core import kinds
+
+NEW = {  # (room, old function) → new method
+    ("networks", "features"): "features_of",
+    ("networks", "hidden"): "features",
+    ("activations", "kinks"): "kink_points",
+    ("targets", "outputs"): "components",
+}
+OLD = {(room, new): old for (room, old), new in NEW.items()}
+
+
+def subclassed(cls: Any) -> None:
+    """Old names in the module of a new-style kind: `Params`, `EXAMPLES`, functions of `params`, constants."""
+    module = sys.modules.get(cls.__module__)
+    if cls.__name__ == "Params":
+        cls.kind = cls.__module__.rpartition(".")[2]
+    if module is None or cls.__name__ == "Params":
+        return
+    file = cls.__module__.rpartition(".")[2]
+    if kinds.plain(file) != kinds.plain(cls.__name__) or file in kinds.ROOMS.values():
+        return
+    if file.startswith("_") or "Params" in vars(module):
+        return
+    module.Params = cls
+
+    def lookup(name: str) -> Any:
+        if name == "EXAMPLES":
+            return cls.examples
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name.isupper():
+            if hasattr(cls, name.lower()):
+                return getattr(cls, name.lower())
+            raise AttributeError(name)
+        name = (
+            NEW.get((cls.room, name), name) if callable(getattr(cls, NEW.get((cls.room, name), name), None)) else name
+        )
+        if not callable(getattr(cls, name, None)):
+            raise AttributeError(f"module {module.__name__} has no {name}")
+        return lambda params, *a, **k: getattr(params, name)(*a, **k)
+
+    if "__getattr__" not in vars(module):
+        module.__getattr__ = lookup
+
+
+def passes(contract: Any, thing: Any) -> bool:
+    """An old-style object passes for every contract of its room."""
+    return passes_class(contract, type(thing))
+
+
+def passes_class(contract: Any, other: Any) -> bool:
+    if getattr(other, "__name__", "") != "Params" or not isinstance(other, kinds.KindClass):
+        return False
+    file = contract.__module__.rpartition(".")[2]
+    return file in kinds.ROOMS.values() and contract.room == other.room
+
+
+class Module:
+    """What `module_of` gives for a new-style kind."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind, self.cls = kind, type(kind)
+        self.__name__ = self.cls.__module__
+
+    def __getattr__(self, name: str) -> Any:
+        module = sys.modules[self.cls.__module__]
+        return getattr(module, name)
+
+
+def bound(params: Any, name: str) -> Any:
+    """A function, or a constant, of an old-style kind's module, as a method or attribute."""
+    module: ModuleType = sys.modules[type(params).__module__]
+    name = OLD.get((type(params).room, name), name)
+    found = vars(module).get(name)
+    if callable(found) and not isinstance(found, type):
+        return functools.partial(found, params)
+    if name.upper() in vars(module):
+        return vars(module)[name.upper()]
+    raise AttributeError(f"{type(params).__module__}.Params has no {name}")
+
+
+def examples(room: str, kind: str) -> list[dict[str, Any]]:
+    if room == "claims":
+        return [{}]
+    cls = kinds.get(room, kind)
+    if cls.__name__ != "Params":
+        return list(cls.examples)
+    return list(getattr(sys.modules[cls.__module__], "EXAMPLES", ({},)))
