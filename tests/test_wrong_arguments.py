@@ -17,7 +17,7 @@ from simlab.core import lookup
 from simlab.core.params import parse
 from simlab.kernels import ntk
 from simlab.machines.feature_ridge import feature_path
-from simlab.networks._bound import Bound
+from simlab.networks.bound import Bound
 from simlab.sphere import legendre, mean_relu, multiplicity, power, zonal
 from simlab.targets import Radial
 from tests.api_walk import Call, mistakes

@@ -23,11 +23,11 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from simlab import figures
-from simlab.claims._ledger import spec_of
+from simlab.claims.ledger import spec_of
 from simlab.core import lookup
 from simlab.core.errors import BadInput, SimlabError
 from simlab.core.params import module_of
-from simlab.figures._style import save
+from simlab.figures.style import save
 from simlab.lab.results import merged_outputs
 from simlab.lab.spec import Spec, load
 from simlab.record.reader import Results

@@ -2,7 +2,7 @@
 
 For (z, z') centred Gaussian with variances q, p and correlation u = 1 − t = s − 1 (both t and s accurate to their last
 digits, so that nothing is lost near u = ±1): F = E φ(z)φ(z'), Ḟ = E φ'(z)φ'(z'). A kind defines `Params` and, compiled
-with the signatures of `simlab.activations._signature`,
+with the signatures of `simlab.activations.signature`,
 
 - ``phi(z, a)`` and ``dphi(z, a)``, where ``a = numbers(params)`` is a float64 array of what they need of the
   parameters;

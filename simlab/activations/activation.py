@@ -1,4 +1,4 @@
-"""The contract of an activation φ: compiled functions for the kernel recursion and the networks, and its facts. MATH §2.
+"""The contract of an activation φ: compiled functions for the kernel recursion and the networks, and its facts.
 
 For (z, z') centred Gaussian with variances q, p and correlation u = 1 − t = s − 1 (both t and s accurate to their last
 digits, so that nothing is lost near u = ±1): F = E φ(z)φ(z'), Ḟ = E φ'(z)φ'(z').

@@ -24,8 +24,8 @@ from pydantic import BeforeValidator, Field, field_validator
 
 from simlab.activations._differences import WEIGHTS, stencil
 from simlab.activations._numeric import PAIR, numeric_dual, numeric_variance
-from simlab.activations._signature import DUAL, PHI, VARIANCE
 from simlab.activations._smooth import degree, homogeneity  # noqa: F401 (the rest of the contract)
+from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core import foreign_code
 from simlab.core.errors import BadInput, shown
 from simlab.core.jit import FLAGS

@@ -18,9 +18,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._angles import angle_minus_sine
-from simlab.activations._signature import DUAL, PHI, VARIANCE
 from simlab.activations._smooth import degree, homogeneity, jumps, kinks, numbers, unequal  # noqa: F401
+from simlab.activations.angles import angle_minus_sine
+from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
 from simlab.core.params import Params as Base
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.activations._powers import power_loss
-from simlab.activations._signature import DUAL, PHI, VARIANCE
 from simlab.activations._smooth import jumps, kinks, unequal  # noqa: F401 (the rest of the contract)
+from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
 from simlab.core.params import Params as Base
 

@@ -12,8 +12,8 @@ from flint import arb
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.activations._angles import abs_loss, angles
-from simlab.activations._signature import DUAL, PHI, VARIANCE
+from simlab.activations.angles import abs_loss, angles
+from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
 from simlab.core.params import Params as Base
 

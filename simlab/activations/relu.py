@@ -11,9 +11,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._angles import angles, sine_minus_angle_cosine
-from simlab.activations._signature import DUAL, PHI, VARIANCE
 from simlab.activations._smooth import degree, jumps, numbers  # noqa: F401 (the rest of the contract)
+from simlab.activations.angles import angles, sine_minus_angle_cosine
+from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
 from simlab.core.params import Params as Base
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from simlab.activations._numeric import PAIR, numeric_dual, numeric_variance
-from simlab.activations._signature import DUAL, PHI, VARIANCE
 from simlab.activations._smooth import degree, homogeneity, jumps  # noqa: F401 (the rest of the contract)
+from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.activations.tanh import pair as tanh_pair
 from simlab.core.jit import jit
 from simlab.core.params import Params as Base

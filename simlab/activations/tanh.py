@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from simlab.activations._fourier import series_dual
 from simlab.activations._numeric import PAIR, numeric_dual, numeric_variance
-from simlab.activations._signature import DUAL, PHI, VARIANCE
 from simlab.activations._smooth import degree, homogeneity, jumps, kinks, numbers  # noqa: F401 (the contract)
+from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
 from simlab.core.params import Params as Base
 

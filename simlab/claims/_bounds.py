@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simlab.claims._ledger import Judgement
-from simlab.figures._curves import combinations
-from simlab.figures._style import BLUE, BROWN, panels
+from simlab.claims.ledger import Judgement
+from simlab.figures.curves import combinations
+from simlab.figures.style import BLUE, BROWN, panels
 from simlab.record.reader import Results
 
 LEAST_SHARE = 0.99

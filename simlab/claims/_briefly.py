@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from simlab.figures._powers import Power
+from simlab.figures.powers import Power
 
 
 def brief(power: Power | None) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from simlab.figures._powers import Floats, Power, fit_power, reduced
+from simlab.figures.powers import Floats, Power, fit_power, reduced
 from simlab.record.reader import Results
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from simlab.figures._seeds import band
-from simlab.figures._style import BLUE, BROWN, colours, tick_at
+from simlab.figures.seeds import band
+from simlab.figures.style import BLUE, BROWN, colours, tick_at
 from simlab.record.reader import Results
 
 Floats = NDArray[np.float64]

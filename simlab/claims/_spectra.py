@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from simlab.figures._spectra import compensated_axes, eigenvalue_axes, eigenvalue_lines, law_power
+from simlab.figures.spectra import compensated_axes, eigenvalue_axes, eigenvalue_lines, law_power
 from simlab.record.reader import Results
 
 Floats = NDArray[np.float64]

@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from simlab.claims import _spectra
-from simlab.claims._ledger import Judgement
-from simlab.figures._curves import averaged, combinations, label, stairs
-from simlab.figures._style import BLUE, RED, panels
+from simlab.claims.ledger import Judgement
+from simlab.figures.curves import averaged, combinations, label, stairs
+from simlab.figures.style import BLUE, RED, panels
 from simlab.record.reader import Results
 
 LEARNED = 0.3

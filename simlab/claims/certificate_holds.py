@@ -17,11 +17,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from simlab.claims._ledger import Judgement
+from simlab.claims.ledger import Judgement
 from simlab.core.params import choose, module_of
-from simlab.data._ball_law import Law
-from simlab.figures._style import colours, panels, tick_at
+from simlab.figures.style import colours, panels, tick_at
 from simlab.record.reader import Results
+from simlab.sphere.ball_law import Law
 
 STATEMENT = "No trained two-layer net has an error below the certificate of its width; nets of three layers do."
 SOURCE = "Depth separation [S2] §5.1: lemmas on tubes and radial functions (Eldan and Shamir 2016)"

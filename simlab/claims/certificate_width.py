@@ -14,9 +14,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from simlab.claims._ledger import Judgement
-from simlab.figures._style import GREY, panels
+from simlab.claims.ledger import Judgement
 from simlab.figures.certificates import DIM, REFERENCE, width_lines
+from simlab.figures.style import GREY, panels
 from simlab.record.reader import Results
 
 STATEMENT = (

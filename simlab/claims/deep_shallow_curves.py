@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from simlab.claims._ledger import Judgement
-from simlab.figures._curves import Floats, averaged, learning_curve, log_axes
-from simlab.figures._style import colours, panels
+from simlab.claims.ledger import Judgement
+from simlab.figures.curves import Floats, averaged, learning_curve, log_axes
+from simlab.figures.style import colours, panels
 from simlab.record.reader import Results
 
 STATEMENT = (

@@ -14,9 +14,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simlab.claims._ledger import Judgement
-from simlab.figures._seeds import course
-from simlab.figures._style import CONTROL_COLOUR, GREEN, GUIDE, MEASURED, colours, panels, tick_at
+from simlab.claims.ledger import Judgement
+from simlab.figures.seeds import course
+from simlab.figures.style import CONTROL_COLOUR, GREEN, GUIDE, MEASURED, colours, panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (

@@ -13,10 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from simlab.claims._ledger import Judgement
-from simlab.figures._powers import legend_below
-from simlab.figures._seeds import course
-from simlab.figures._style import CONTROL_COLOUR, GUIDE, MEASURED, colours, panels, tick_at
+from simlab.claims.ledger import Judgement
+from simlab.figures.powers import legend_below
+from simlab.figures.seeds import course
+from simlab.figures.style import CONTROL_COLOUR, GUIDE, MEASURED, colours, panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (

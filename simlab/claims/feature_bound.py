@@ -10,7 +10,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from simlab.claims._bounds import drawn, judged
-from simlab.claims._ledger import Judgement
+from simlab.claims.ledger import Judgement
 from simlab.record.reader import Results
 
 STATEMENT = (

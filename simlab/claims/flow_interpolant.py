@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from simlab.claims._ledger import Judgement
-from simlab.figures._seeds import courses
-from simlab.figures._style import CONTROL_COLOUR, colours, panels
+from simlab.claims.ledger import Judgement
+from simlab.figures.seeds import courses
+from simlab.figures.style import CONTROL_COLOUR, colours, panels
 from simlab.record.reader import Results
 
 STATEMENT = (

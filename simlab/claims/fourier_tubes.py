@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from simlab.claims._ledger import Judgement
+from simlab.claims.ledger import Judgement
 from simlab.figures.fourier_tubes import pair, rows
 from simlab.record.reader import Results
 

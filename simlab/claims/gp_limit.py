@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from simlab.claims._briefly import brief
-from simlab.claims._ledger import Judgement
-from simlab.figures._powers import fit_power, power_line, reference_line
-from simlab.figures._style import CONTROL_COLOUR, GREY, MEASURED, panels, setting, tick_at
+from simlab.claims.ledger import Judgement
+from simlab.figures.powers import fit_power, power_line, reference_line
+from simlab.figures.style import CONTROL_COLOUR, GREY, MEASURED, panels, setting, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (

@@ -10,9 +10,9 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from simlab.claims import _rivals
-from simlab.claims._ledger import Judgement
-from simlab.figures._seeds import band
-from simlab.figures._style import CONTROL_COLOUR, GUIDE, MEASURED, panels
+from simlab.claims.ledger import Judgement
+from simlab.figures.seeds import band
+from simlab.figures.style import CONTROL_COLOUR, GUIDE, MEASURED, panels
 from simlab.record.reader import Results
 
 STATEMENT = (

@@ -12,10 +12,10 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from simlab.claims._ledger import Judgement
 from simlab.claims._spectra import label
-from simlab.figures._curves import averaged, combinations
-from simlab.figures._style import RED, colours, panels, tick_at
+from simlab.claims.ledger import Judgement
+from simlab.figures.curves import averaged, combinations
+from simlab.figures.style import RED, colours, panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (

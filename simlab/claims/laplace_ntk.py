@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from simlab.claims._ledger import Judgement
 from simlab.claims._spectra import Floats, label, points
-from simlab.figures._spectra import compensated_axes, eigenvalue_lines
-from simlab.figures._style import GREEN, colours, panels
+from simlab.claims.ledger import Judgement
+from simlab.figures.spectra import compensated_axes, eigenvalue_lines
+from simlab.figures.style import GREEN, colours, panels
 from simlab.record.reader import Results
 
 STATEMENT = "The Laplace kernel and ReLU's tangent kernel of depth 3 or more have the same eigenvalue decay."

@@ -18,10 +18,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from simlab.claims._ledger import Judgement
-from simlab.figures._powers import reduced
-from simlab.figures._seeds import band
-from simlab.figures._style import CONTROL_COLOUR, MEASURED, panels, setting
+from simlab.claims.ledger import Judgement
+from simlab.figures.powers import reduced
+from simlab.figures.seeds import band
+from simlab.figures.style import CONTROL_COLOUR, MEASURED, panels, setting
 from simlab.record.reader import Results
 
 STATEMENT = (

@@ -14,9 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simlab.claims import _rivals
-from simlab.claims._ledger import Judgement
-from simlab.figures._seeds import band
-from simlab.figures._style import CONTROL_COLOUR, MEASURED, panels
+from simlab.claims.ledger import Judgement
+from simlab.figures.seeds import band
+from simlab.figures.style import CONTROL_COLOUR, MEASURED, panels
 from simlab.record.reader import Results
 
 STATEMENT = (

@@ -15,10 +15,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from simlab.claims._briefly import brief
-from simlab.claims._ledger import Judgement
 from simlab.claims._rates import sup_rate
-from simlab.figures._powers import legend_below, power_line, reduced, reference_line
-from simlab.figures._style import BLUE, BROWN, GREEN, panels, tick_at
+from simlab.claims.ledger import Judgement
+from simlab.figures.powers import legend_below, power_line, reduced, reference_line
+from simlab.figures.style import BLUE, BROWN, GREEN, panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (

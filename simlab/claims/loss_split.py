@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from simlab.claims._ledger import Judgement
-from simlab.figures._seeds import centre, courses, each_seed
-from simlab.figures._style import BLUE, BROWN, CONTROL_COLOUR, GUIDE, MEASURED, panels
+from simlab.claims.ledger import Judgement
+from simlab.figures.seeds import centre, courses, each_seed
+from simlab.figures.style import BLUE, BROWN, CONTROL_COLOUR, GUIDE, MEASURED, panels
 from simlab.record.reader import Results
 
 STATEMENT = (

@@ -17,9 +17,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from simlab.claims._briefly import between
-from simlab.claims._ledger import Judgement
-from simlab.figures._style import panels
+from simlab.claims.ledger import Judgement
 from simlab.figures.degree_decay import decay, predicted, present
+from simlab.figures.style import panels
 from simlab.record.reader import Results
 
 STATEMENT = (

@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from simlab.claims._briefly import brief_range
-from simlab.claims._ledger import Judgement
-from simlab.figures._powers import Power, fit_power, legend_below, power_line, reference_line
-from simlab.figures._seeds import course
-from simlab.figures._style import colours, panels, tick_at
+from simlab.claims.ledger import Judgement
+from simlab.figures.powers import Power, fit_power, legend_below, power_line, reference_line
+from simlab.figures.seeds import course
+from simlab.figures.style import colours, panels, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (

@@ -16,9 +16,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from simlab.claims._ledger import Judgement
-from simlab.figures._seeds import course
-from simlab.figures._style import CONTROL_COLOUR, MEASURED, colours, panels, setting
+from simlab.claims.ledger import Judgement
+from simlab.figures.seeds import course
+from simlab.figures.style import CONTROL_COLOUR, MEASURED, colours, panels, setting
 from simlab.record.reader import Results
 
 STATEMENT = (

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from simlab.claims._ledger import Judgement
+from simlab.claims.ledger import Judgement
 from simlab.core.errors import BadInput
 from simlab.data import images
-from simlab.data._directory import data_directory
-from simlab.figures._style import CONTROL_COLOUR, colours, panels, setting
+from simlab.data.directory import data_directory
+from simlab.figures.style import CONTROL_COLOUR, colours, panels, setting
 from simlab.record.reader import Results
 
 STATEMENT = "On MNIST, ReLU kernels of depths 2 to 5 classify equally well, random-feature and tangent kernels alike."

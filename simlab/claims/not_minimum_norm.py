@@ -17,9 +17,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from simlab.claims._briefly import between
-from simlab.claims._ledger import Judgement
-from simlab.figures._seeds import courses
-from simlab.figures._style import BLUE, BROWN, panels
+from simlab.claims.ledger import Judgement
+from simlab.figures.seeds import courses
+from simlab.figures.style import BLUE, BROWN, panels
 from simlab.record.reader import Results
 
 STATEMENT = (

@@ -12,8 +12,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from simlab.claims import _rivals
-from simlab.claims._ledger import Judgement
-from simlab.figures._style import GREEN, panels, setting
+from simlab.claims.ledger import Judgement
+from simlab.figures.style import GREEN, panels, setting
 from simlab.record.reader import Results
 
 STATEMENT = (

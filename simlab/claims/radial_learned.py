@@ -22,13 +22,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from simlab.claims._ledger import Judgement
-from simlab.data._ball_law import Law
-from simlab.figures._powers import legend_below
-from simlab.figures._seeds import courses
-from simlab.figures._style import GREY, colours, panels, tick_at
-from simlab.figures._words import number
+from simlab.claims.ledger import Judgement
+from simlab.figures.powers import legend_below
+from simlab.figures.seeds import courses
+from simlab.figures.style import GREY, colours, panels, tick_at
+from simlab.figures.words import number
 from simlab.record.reader import Results
+from simlab.sphere.ball_law import Law
 
 STATEMENT = (
     "A three-layer mean-field net learns ReLU(1 - |x|) to the loss that the alpha-flow predicts, while two-layer nets "

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from simlab.claims._ledger import Judgement
 from simlab.claims._spectra import decay_panels, label, number, over_predicted, points
-from simlab.figures._style import colours, paired_panels
+from simlab.claims.ledger import Judgement
+from simlab.figures.style import colours, paired_panels
 from simlab.record.reader import Results
 
 STATEMENT = (

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from simlab.claims._ledger import Judgement
 from simlab.claims._spectra import decay_panels, label, number, points
-from simlab.figures._style import RED, colours, paired_panels
+from simlab.claims.ledger import Judgement
+from simlab.figures.style import RED, colours, paired_panels
 from simlab.record.reader import Results
 
 STATEMENT = (

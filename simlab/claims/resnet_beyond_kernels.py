@@ -15,9 +15,9 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from simlab.claims import _rivals
-from simlab.claims._ledger import Judgement
 from simlab.claims._rivals import Best, descents, machines
-from simlab.figures._style import panels
+from simlab.claims.ledger import Judgement
+from simlab.figures.style import panels
 from simlab.record.reader import Results
 
 STATEMENT = (

@@ -18,10 +18,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from simlab.claims._ledger import Judgement
 from simlab.claims._rivals import ERROR
-from simlab.figures._powers import Power, fit_power
-from simlab.figures._style import BLUE, BROWN, colours, panels, setting, tick_at
+from simlab.claims.ledger import Judgement
+from simlab.figures.powers import Power, fit_power
+from simlab.figures.style import BLUE, BROWN, colours, panels, setting, tick_at
 from simlab.record.reader import Results
 
 STATEMENT = (

@@ -14,9 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from simlab.claims._ledger import Judgement
-from simlab.figures._seeds import courses
-from simlab.figures._style import BLUE, BROWN, GREY, GUIDE, panels
+from simlab.claims.ledger import Judgement
+from simlab.figures.seeds import courses
+from simlab.figures.style import BLUE, BROWN, GREY, GUIDE, panels
 from simlab.record.reader import Results
 
 STATEMENT = (

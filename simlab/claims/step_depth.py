@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from simlab.claims._ledger import Judgement
 from simlab.claims._spectra import decay_panels, label, number, over_predicted, points
-from simlab.figures._style import CONTROL_COLOUR, MEASURED, colours, panels
+from simlab.claims.ledger import Judgement
+from simlab.figures.style import CONTROL_COLOUR, MEASURED, colours, panels
 from simlab.record.reader import Results
 
 STATEMENT = "Eigenvalues of the step's random-feature kernel fall like k^(-d-2^(2-L)+1): slower at every further layer."

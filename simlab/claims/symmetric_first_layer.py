@@ -19,9 +19,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from simlab.claims._briefly import between, brief_range
-from simlab.claims._ledger import Judgement
-from simlab.figures._powers import Power, fit_power, legend_below, power_line
-from simlab.figures._style import BLUE, BROWN, CONTROL_COLOUR, GREEN, PURPLE, panels, setting, tick_at
+from simlab.claims.ledger import Judgement
+from simlab.figures.powers import Power, fit_power, legend_below, power_line
+from simlab.figures.style import BLUE, BROWN, CONTROL_COLOUR, GREEN, PURPLE, panels, setting, tick_at
 from simlab.record.reader import Results
 from simlab.sphere.mean_relu import c_gamma
 

@@ -64,7 +64,7 @@ def gram(
     from simlab.cli._progress import Display
     from simlab.core.errors import BadInput
     from simlab.core.resources import free_memory
-    from simlab.data._files import read_array
+    from simlab.data.files import read_array
     from simlab.kernels._store import gram_file
 
     chosen = _kernel_options.kernels(kind, fields, settings)

@@ -77,8 +77,8 @@ def kernel(
             }
         )
     if plot is not None:
-        from simlab.figures._spectra import profiles
-        from simlab.figures._style import save
+        from simlab.figures.spectra import profiles
+        from simlab.figures.style import save
 
         save(profiles(chosen), plot)
         _remark(f"figure: {plot}", quiet)
@@ -151,8 +151,8 @@ def spectrum(
         for one, found in zip(chosen, spectra, strict=True):
             _print_spectrum(one, found, quiet)
     if plot is not None:
-        from simlab.figures._spectra import decay
-        from simlab.figures._style import save
+        from simlab.figures.spectra import decay
+        from simlab.figures.style import save
 
         save(decay(chosen, spectra), plot)
         _remark(f"figure: {plot}", quiet)
@@ -167,7 +167,7 @@ def _check_figure(plot: Path | None) -> None:
     if plot is not None and not plot.parent.is_dir():
         raise BadInput(f"{plot.parent}: no such directory")
     if plot is not None:
-        from simlab.figures._style import file_format
+        from simlab.figures.style import file_format
 
         file_format(plot)
 

@@ -11,7 +11,7 @@ import click
 from simlab.cli import _hint, _options, _text
 
 if TYPE_CHECKING:
-    from simlab.claims._ledger import Verdict
+    from simlab.claims.ledger import Verdict
     from simlab.lab.pace import Snapshot
 
 JUDGED_FALSE = 3
@@ -67,8 +67,8 @@ def reproduce(
 
     for name in claims:
         lookup.check("claims", name, "claim")  # before anything heavy is imported
-    from simlab.claims._ledger import passed, tally
-    from simlab.claims._ledger import reproduce as measure
+    from simlab.claims.ledger import passed, tally
+    from simlab.claims.ledger import reproduce as measure
     from simlab.cli._progress import Display
     from simlab.cli._verdicts import Course, line
 

@@ -33,13 +33,13 @@ def show_ledger(path: Path, as_json: bool) -> None:
 
 
 def _rows(home: Path) -> list[dict[str, Any]]:
-    from simlab.claims._ledger import read_ledger
+    from simlab.claims.ledger import read_ledger
 
     return read_ledger(home / "ledger.json")
 
 
 def _read(path: Path) -> dict[str, Any]:
-    from simlab.claims._ledger import as_written_now
+    from simlab.claims.ledger import as_written_now
     from simlab.core.errors import BadInput
 
     try:
@@ -50,7 +50,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _print_lines(rows: list[tuple[Path, dict[str, Any]]]) -> None:
-    from simlab.claims._ledger import Verdict, tally
+    from simlab.claims.ledger import Verdict, tally
     from simlab.cli._verdicts import line
 
     if not rows:

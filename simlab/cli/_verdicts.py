@@ -12,7 +12,7 @@ from simlab.cli import _text
 from simlab.cli._encoding import can_print
 
 if TYPE_CHECKING:
-    from simlab.claims._ledger import Verdict
+    from simlab.claims.ledger import Verdict
     from simlab.lab.pace import Snapshot
 
 SECONDS = 7
@@ -24,7 +24,7 @@ def line(verdict: Verdict, names: int, width: int) -> str:
 
     A terminal that is wide enough for every measured figure gets them all, others the one that decides.
     """
-    from simlab.claims._ledger import passed
+    from simlab.claims.ledger import passed
 
     row = verdict.row
     state = None if row["holds"] is None else passed(row)

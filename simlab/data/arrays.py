@@ -1,7 +1,7 @@
 """Inputs from a file: the rows of an array (.npy, .npz, HDF5 or IDX), in random order, none twice.
 
 ``path`` is absolute or lies below the data directory (``--data DIR``, SIMLAB_DATA); ``X.npz::train`` names one array of
-several. `sample` draws from all rows: `simlab.data._draw` is the way to training and test rows apart.
+several. `sample` draws from all rows: `simlab.data.splits` is the way to training and test rows apart.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pydantic import Field
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.data._directory import located
-from simlab.data._files import SEPARATOR, read_array, state_of
 from simlab.data._rows import inputs, permuted, to_unit_norm
+from simlab.data.directory import located
+from simlab.data.files import SEPARATOR, read_array, state_of
 
 FINITE = True
 

@@ -1,7 +1,7 @@
 """x ~ φ², φ the inverse Fourier transform of the indicator of the ball of volume 1, rescaled: x = scale·y. MATH §8.
 
 A two-layer network times φ has its Fourier transform inside tubes about its neurons' directions, so that under this law
-its error has a lower bound. ‖x‖ has the law of `_ball_law`; directions are uniform. P(‖x‖ > r) ~ 1/r: ‖x‖ has no mean.
+its error has a lower bound. ‖x‖ has the law of `ball_law`; directions are uniform. P(‖x‖ > r) ~ 1/r: ‖x‖ has no mean.
 
 `mass` = P(‖x‖ < 1) sets the scale ("natural": x ~ φ² itself, under which the unit ball has mass 0.78 at d = 3 and 2e-41
 at d = 100). Radii "stratified" lie on the quantiles (i+½)/n, in random order; directions in "frames" come as randomly
@@ -19,7 +19,7 @@ from pydantic import Field, PlainValidator, field_validator
 
 from simlab.core import checks
 from simlab.core.params import Params as Base
-from simlab.data._ball_law import LARGEST, Law
+from simlab.sphere.ball_law import LARGEST, Law
 from simlab.sphere.zonal import axes
 
 Floats = NDArray[np.float64]

@@ -19,9 +19,9 @@ from pydantic import Field
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.data._directory import located
-from simlab.data._files import read_array, state_of
 from simlab.data._rows import permuted, to_unit_norm
+from simlab.data.directory import located
+from simlab.data.files import read_array, state_of
 
 Floats = NDArray[np.float64]
 

@@ -22,12 +22,12 @@ from simlab.core.params import MOST_ENTRIES, AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.flows import sgd
-from simlab.flows._problem import ENDINGS as OF_FLOWS
-from simlab.flows._problem import GOING, Problem, ending_of
-from simlab.networks._bound import diverged_weights
+from simlab.flows.problem import ENDINGS as OF_FLOWS
+from simlab.flows.problem import GOING, Problem, ending_of
+from simlab.networks.bound import diverged_weights
 from simlab.observables import test_loss, train_loss, weight_movement
-from simlab.observables._schedule import Spacing, check_listed, instants, schedule
-from simlab.observables._view import View, need
+from simlab.observables.schedule import Spacing, check_listed, instants, schedule
+from simlab.observables.view import View, need
 from simlab.record.schema import RECORD, Output
 from simlab.record.segments import State
 from simlab.targets import components

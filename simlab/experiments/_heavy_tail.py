@@ -10,7 +10,7 @@ from typing import Any
 
 from simlab.core.errors import one_of
 from simlab.core.params import Params, kind_of, module_of
-from simlab.observables._view import View
+from simlab.observables.view import View
 
 THREE_LAYER = "three_layer_mean_field"
 BOUNDED = ("cos", "erf", "gaussian", "sign", "sin", "step", "tanh")

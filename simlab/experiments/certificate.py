@@ -22,11 +22,11 @@ from simlab.core.errors import BadInput, one_of
 from simlab.core.params import AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
-from simlab.data._ball_law import Law
 from simlab.experiments._descent import drawn
 from simlab.record.schema import Output
 from simlab.record.segments import State
-from simlab.targets._radial import Radial
+from simlab.sphere.ball_law import Law
+from simlab.targets.radial_function import Radial
 from simlab.theory import tubes
 from simlab.theory.certificate import Spectrum
 

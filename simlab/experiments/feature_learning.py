@@ -18,7 +18,7 @@ from simlab.core.params import AsTuple, Room
 from simlab.core.rng import Streams
 from simlab.experiments import gradient_flow
 from simlab.kernels._kernel import Kernel
-from simlab.machines import _dense
+from simlab.machines import dense
 from simlab.record.schema import Output
 from simlab.record.segments import State
 
@@ -77,7 +77,7 @@ def advance(params: Params, work: gradient_flow.Work, state: State) -> dict[str,
 
 def _kernel_ridge(params: Params, work: gradient_flow.Work) -> dict[str, NDArray[Any]]:
     K, across = params.kernel.gram(work.X, threads=1), params.kernel.gram(work.X_test, work.X, threads=1)
-    alpha = np.stack([_dense.solve(K, work.y, ridge).coefficients for ridge in params.ridges], axis=1)
+    alpha = np.stack([dense.solve(K, work.y, ridge).coefficients for ridge in params.ridges], axis=1)
     errors = np.mean((across @ alpha - work.y_test[:, np.newaxis]) ** 2, axis=0)
     return {"kernel_error": errors, "target_variance": np.asarray(np.var(work.y_test))}
 

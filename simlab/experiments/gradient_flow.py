@@ -22,13 +22,13 @@ from simlab.core.errors import one_of
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
-from simlab.data._draw import draw
+from simlab.data.splits import draw
 from simlab.experiments import _descent, _heavy_tail
 from simlab.experiments._descent import LINEAR, NET, Course, Followed, drawn
-from simlab.flows._problem import Problem
+from simlab.flows.problem import Problem
 from simlab.networks import linearised
-from simlab.networks._bound import Bound
-from simlab.observables._view import Setting, View, check
+from simlab.networks.bound import Bound
+from simlab.observables.view import Setting, View, check
 from simlab.record.schema import Output
 from simlab.record.segments import State
 from simlab.targets import components

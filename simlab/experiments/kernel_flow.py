@@ -22,9 +22,9 @@ from pydantic import Field, model_validator
 from simlab.core.params import MOST_ENTRIES, Room, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
-from simlab.data._draw import draw
+from simlab.data.splits import draw
 from simlab.kernels._kernel import Kernel
-from simlab.machines._dense import solve
+from simlab.machines.dense import solve
 from simlab.machines.kernel_flow import KernelFlow
 from simlab.networks import mlp
 from simlab.record.schema import RECORD, Output

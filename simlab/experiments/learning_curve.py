@@ -28,10 +28,10 @@ from simlab.core.errors import SimlabError, shown
 from simlab.core.params import MOST_ENTRIES, AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
-from simlab.data._draw import draw
+from simlab.data.splits import draw
 from simlab.experiments._sphere import is_profile
 from simlab.kernels._kernel import Kernel
-from simlab.machines import _dense
+from simlab.machines import dense
 from simlab.record.schema import Output
 from simlab.record.segments import State
 from simlab.sphere.power import BATCHES, degree_power
@@ -166,9 +166,9 @@ class Fit:
 def _fit(params: Params, kernel: Kernel, work: Work) -> Fit:
     K = kernel.gram(work.X, threads=1)
     if len(params.ridges) > FEW:
-        alpha = np.stack([found.coefficients for found in _dense.path(K, work.y, params.ridges)], axis=1)
+        alpha = np.stack([found.coefficients for found in dense.path(K, work.y, params.ridges)], axis=1)
     else:
-        alpha = np.stack([_dense.solve(K, work.y, ridge).coefficients for ridge in params.ridges], axis=1)
+        alpha = np.stack([dense.solve(K, work.y, ridge).coefficients for ridge in params.ridges], axis=1)
     train = K @ alpha - work.y[:, np.newaxis]
     validation = kernel.gram(work.X_validation, work.X, threads=1) @ alpha - work.y_validation[:, np.newaxis]
     test = kernel.gram(work.X_test, work.X, threads=1) @ alpha - work.y_test[:, np.newaxis]

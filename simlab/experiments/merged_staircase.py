@@ -32,10 +32,10 @@ from simlab.core.rng import Streams
 from simlab.experiments import _descent, gradient_flow
 from simlab.experiments.gradient_flow import finished as finished  # of the contract
 from simlab.experiments.gradient_flow import progress as progress
-from simlab.observables._view import View
+from simlab.observables.view import View
 from simlab.record.schema import RECORD, Output
 from simlab.record.segments import State
-from simlab.targets._boolean import Monomials, OnTheCube
+from simlab.targets.boolean_function import Monomials, OnTheCube
 from simlab.theory import dimension_free, leap
 
 Floats = NDArray[np.float64]

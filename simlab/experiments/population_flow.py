@@ -1,6 +1,6 @@
 """Exact population flow: a two-layer ReLU net on a ReLU teacher, inputs on the sphere or Gaussian, no samples. MATH §7.
 
-The flow descends on R = ½ E (α f − g)² itself, in closed form (`simlab.networks._population`); any flow that asks for a
+The flow descends on R = ½ E (α f − g)² itself, in closed form (`simlab.networks.population`); any flow that asks for a
 loss and its gradient alone will do. The risk is recorded to 1e-10 of itself: where the closed form in doubles loses
 more, near recovery, it is summed in double-double arithmetic (`simlab.theory.population`), down to 1e-30.
 
@@ -23,21 +23,21 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from simlab.activations import relu
-from simlab.activations._tiles import tile
+from simlab.activations.tiles import tile
 from simlab.core.errors import one_of, shown
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
 from simlab.experiments import _descent
 from simlab.experiments._descent import NET, Course, Followed
-from simlab.flows._problem import Problem
+from simlab.flows.problem import Problem
 from simlab.networks import two_layer
-from simlab.networks._population import gradient, scratch_size
+from simlab.networks.population import gradient, scratch_size
 from simlab.observables import risk, weight_movement
-from simlab.observables._view import Setting, View, check
+from simlab.observables.view import Setting, View, check
 from simlab.record.schema import Output
 from simlab.record.segments import State
-from simlab.targets._neurons import NeuronSum
+from simlab.targets.neuron_sum import NeuronSum
 from simlab.theory.population import exact_risk, second_moment
 
 Floats = NDArray[np.float64]

@@ -39,7 +39,7 @@ from simlab.experiments.gradient_flow import finished as finished  # of the cont
 from simlab.experiments.gradient_flow import progress as progress
 from simlab.record.schema import RECORD, Output
 from simlab.record.segments import State
-from simlab.targets._radial import Radial
+from simlab.targets.radial_function import Radial
 from simlab.theory import alpha_flow
 from simlab.theory.certificate import certificate
 

@@ -22,9 +22,9 @@ from simlab.core.errors import one_of
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
-from simlab.data._draw import draw
+from simlab.data.splits import draw
 from simlab.kernels._kernel import Kernel
-from simlab.machines._dense import solve
+from simlab.machines.dense import solve
 from simlab.record.schema import Output
 from simlab.record.segments import State
 from simlab.targets import check_scalar

@@ -2,7 +2,7 @@
 
 The first `train` images of the training file are learned, its last `validation` ones choose λ, and the test file is
 looked at with that λ alone. Targets are one-hot − 1/classes, the solution is (K + nλI)⁻¹Y at every λ together, by
-conjugate gradients on a stored Gram matrix (`simlab.machines._conjugate`) whose state is checkpointed; the Gram matrix
+conjugate gradients on a stored Gram matrix (`simlab.machines.conjugate`) whose state is checkpointed; the Gram matrix
 and its preconditioner are derived again when a point goes on. The class with the largest output is predicted.
 
 Stream ``sketch`` draws the columns of the preconditioner: it changes the solution within its tolerance only.
@@ -26,10 +26,10 @@ from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.data import images
 from simlab.kernels import Kernel, gram
-from simlab.machines import _conjugate
-from simlab.machines._conjugate import System
-from simlab.machines._nystrom import Nystrom
-from simlab.machines._operator import Stored
+from simlab.machines import conjugate
+from simlab.machines.conjugate import System
+from simlab.machines.nystrom import Nystrom
+from simlab.machines.operator import Stored
 from simlab.record.schema import Output
 from simlab.record.segments import State
 
@@ -140,7 +140,7 @@ def prepare(params: Params, streams: Streams) -> Work:
 
 
 def start(params: Params, work: Work, streams: Streams) -> State:
-    state: State = dict(_conjugate.begin(work.system, work.preconditioner).arrays())
+    state: State = dict(conjugate.begin(work.system, work.preconditioner).arrays())
     return state | {"votes": np.zeros((len(params.ridges), work.new_labels.size), dtype=np.int64), "predicted": 0}
 
 
@@ -149,7 +149,7 @@ def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]
     while not finished(params, state):
         solving = _solving(state)
         if not solving.finished:
-            _conjugate.advance(solving, work.system, work.preconditioner)
+            conjugate.advance(solving, work.system, work.preconditioner)
             state |= solving.arrays()
         else:
             _predict(params, work, state)
@@ -158,8 +158,8 @@ def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]
     return _judged(params, work, state) if finished(params, state) else {}
 
 
-def _solving(state: State) -> _conjugate.State:
-    return _conjugate.State(**{name: state[name] for name in state if name not in ("votes", "predicted")})
+def _solving(state: State) -> conjugate.State:
+    return conjugate.State(**{name: state[name] for name in state if name not in ("votes", "predicted")})
 
 
 def _predict(params: Params, work: Work, state: State) -> None:

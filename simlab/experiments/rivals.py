@@ -11,7 +11,7 @@ The learners, all on the same samples:
 A kernel machine takes that of the `ridges`, in units of the mean of K's diagonal, which has the least error on the
 validation data; a search over steps and weight decays is an axis of the sweep, whose best is to be chosen by
 `validation_error` as well. Test data choose nothing. Errors are E‖f − y‖², summed over the outputs; those of a net that
-diverged are NaN. Where the target is F + αG(F) the parts of both in f are recorded (`simlab.targets._hierarchy`).
+diverged are NaN. Where the target is F + αG(F) the parts of both in f are recorded (`simlab.targets.hierarchy`).
 
 coordinates = "target" shows the learner those coordinates of x alone that the target depends on.
 Streams: ``data``, ``validation``, ``test`` (inputs), ``target``, ``init``; flows: ``batches``, ``fresh``, ``noise``.
@@ -31,13 +31,13 @@ from simlab.core.errors import shown
 from simlab.core.params import AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
-from simlab.data._draw import draw
+from simlab.data.splits import draw
 from simlab.experiments import _descent, _heavy_tail
 from simlab.experiments._descent import drawn
-from simlab.flows._problem import GOING, Problem
+from simlab.flows.problem import GOING, Problem
 from simlab.kernels._kernel import Kernel
-from simlab.machines import _dense
-from simlab.networks._bound import Bound, diverged_weights
+from simlab.machines import dense
+from simlab.networks.bound import Bound, diverged_weights
 from simlab.record.schema import Output
 from simlab.record.segments import State
 from simlab.targets._trial import on_trial
@@ -208,7 +208,7 @@ def _machine(params: Params, work: Work) -> tuple[Fits, float]:
     y = (work.y - before(work.X)).reshape(len(K), -1)
     unit = float(np.trace(K)) / len(K)
     held_out = work.y_validation - before(work.X_validation)
-    solved = [_dense.solve(K, y, ridge * unit).coefficients for ridge in params.ridges]
+    solved = [dense.solve(K, y, ridge * unit).coefficients for ridge in params.ridges]
     scores = [_mean_square((across @ alpha).reshape(held_out.shape) - held_out) for alpha in solved]
     best = int(np.argmin(scores))
     # In blocks: a matrix-valued kernel against all test inputs at once would be the largest array of all.

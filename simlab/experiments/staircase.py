@@ -27,7 +27,7 @@ from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.experiments._sphere import is_profile
 from simlab.kernels._kernel import Kernel
-from simlab.machines import _dense
+from simlab.machines import dense
 from simlab.record.schema import Output
 from simlab.record.segments import State
 from simlab.sphere.zonal import axes, unlearned, zonal
@@ -140,7 +140,7 @@ def _kernel_ridge(params: Params, X: Floats, V: dict[int, Floats], noise: np.ran
     spectrum = kernel.spectrum(params.dim, params.max_degree)
     y = np.sum([zonal(k, V[k], X) for k in params.degrees], axis=0)
     y = y + params.noise * noise.standard_normal(y.shape)
-    alpha = _dense.solve(kernel.gram(radius * X, threads=1), y, params.ridge, overwrite=True).coefficients
+    alpha = dense.solve(kernel.gram(radius * X, threads=1), y, params.ridge, overwrite=True).coefficients
     left = [unlearned(k, float(spectrum.eigenvalues[k]), X, alpha, V[k]) for k in params.degrees]
     power = np.zeros(params.max_degree + 1)
     power[list(params.degrees)] = 1.0
@@ -156,7 +156,7 @@ def _neurons(params: Params, W: Floats, V: dict[int, Floats]) -> Floats:
     assert params.activation is not None  # validated
     neurons = Neurons.of(params.activation, params.bias, W, params.max_degree, params.learner == "nt")
     b = {k: neurons.projections(k, V[k]) for k in params.degrees}
-    a = _dense.solve(neurons.gram(), np.sum(list(b.values()), axis=0), 0.0, overwrite=True).coefficients
+    a = dense.solve(neurons.gram(), np.sum(list(b.values()), axis=0), 0.0, overwrite=True).coefficients
     return np.array([neurons.power(k, a) - 2.0 * np.einsum("pm,pm->m", a, b[k]) + 1.0 for k in params.degrees])
 
 

@@ -1,6 +1,6 @@
 """The tangent kernel of random nets of one width against that of infinite width. [S1 §5], MATH §6.
 
-K̂ = J Jᵀ of `draws` independent nets at `points` fixed inputs, Θ its limit (`simlab.observables._limit`: any depth and
+K̂ = J Jᵀ of `draws` independent nets at `points` fixed inputs, Θ its limit (`simlab.networks.limit`: any depth and
 activation, the layers that are trained). For every net the root mean square and the largest of |K̂ − Θ| over pairs, and
 ‖K̂ − Θ‖/‖Θ‖ in the Frobenius norm, all ~ m^(−1/2); over the nets the largest distance of the mean K̂ from Θ in standard
 errors: no bias beyond them for one hidden layer, one of ~ 1/m for more.
@@ -23,7 +23,7 @@ from simlab.core.errors import SimlabError, one_of
 from simlab.core.params import MOST_ENTRIES, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
-from simlab.observables._limit import tangent_limit
+from simlab.networks.limit import tangent_limit
 from simlab.record.schema import Output
 from simlab.record.segments import State
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from simlab.core import lookup, params
 from simlab.core.params import Params, module_of
-from simlab.figures import _style
+from simlab.figures import style
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 
@@ -26,7 +26,7 @@ def choose(table: Mapping[str, Any], outputs: Mapping[str, Output]) -> Params:
 
 def save(chosen: Params, results: Results, path: Path) -> Path:
     """Draw into a PNG, PDF or SVG file, by its suffix."""
-    return _style.save(module_of(chosen).draw(chosen, results), path)
+    return style.save(module_of(chosen).draw(chosen, results), path)
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.figures._style import colours, panels, tick_at
-from simlab.figures._words import point_label, readable
+from simlab.figures.style import colours, panels, tick_at
+from simlab.figures.words import point_label, readable
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.figures._curves import combinations, label
-from simlab.figures._style import colours, panels
-from simlab.figures._words import number
+from simlab.figures.curves import combinations, label
+from simlab.figures.style import colours, panels
+from simlab.figures.words import number
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 

@@ -19,9 +19,9 @@ from pydantic import Field
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.figures._seeds import SEEDS, Seeds, course
-from simlab.figures._style import GREY, colours, panels
-from simlab.figures._words import point_label, readable
+from simlab.figures.seeds import SEEDS, Seeds, course
+from simlab.figures.style import GREY, colours, panels
+from simlab.figures.words import point_label, readable
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.figures._spectra import compensated_axes, eigenvalue_axes, eigenvalue_lines, law_power
-from simlab.figures._style import colours, paired_panels, setting
-from simlab.figures._words import point_label
+from simlab.figures.spectra import compensated_axes, eigenvalue_axes, eigenvalue_lines, law_power
+from simlab.figures.style import colours, paired_panels, setting
+from simlab.figures.words import point_label
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 

@@ -17,8 +17,8 @@ from pydantic import Field
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.figures._curves import combinations, label
-from simlab.figures._words import number
+from simlab.figures.curves import combinations, label
+from simlab.figures.words import number
 from simlab.record.reader import Results
 from simlab.record.schema import RECORD, Output
 

@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.figures._curves import averaged, combinations, label, learning_curve, log_axes
-from simlab.figures._powers import legend_below
-from simlab.figures._style import GREY, colours, panels
+from simlab.figures.curves import averaged, combinations, label, learning_curve, log_axes
+from simlab.figures.powers import legend_below
+from simlab.figures.style import GREY, colours, panels
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 

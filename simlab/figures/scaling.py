@@ -15,10 +15,10 @@ from pydantic import Field
 
 from simlab.core.errors import BadInput, nearest, one_of, shown
 from simlab.core.params import Params as Base
-from simlab.figures._powers import legend_below, power_line, reduced, reference_line
-from simlab.figures._seeds import SEEDS
-from simlab.figures._style import colours, panels, tick_at
-from simlab.figures._words import point_label, readable
+from simlab.figures.powers import legend_below, power_line, reduced, reference_line
+from simlab.figures.seeds import SEEDS
+from simlab.figures.style import colours, panels, tick_at
+from simlab.figures.words import point_label, readable
 from simlab.record.reader import Results
 from simlab.record.schema import RECORD, Output
 

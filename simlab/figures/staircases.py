@@ -12,8 +12,8 @@ from pydantic import Field
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.figures._curves import combinations, label, stairs
-from simlab.figures._style import panels
+from simlab.figures.curves import combinations, label, stairs
+from simlab.figures.style import panels
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 

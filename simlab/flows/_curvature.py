@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
 from simlab.core.params import module_of
-from simlab.flows._problem import Problem
-from simlab.networks._bound import Bound, diverged_weights
+from simlab.flows.problem import Problem
+from simlab.networks.bound import Bound, diverged_weights
 
 Array = NDArray[Any]
 EXACT_ROWS = 1500  # an eigenvalue of a Gram matrix this large takes about 0.3 s

@@ -28,9 +28,9 @@ from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
 from simlab.core.rng import dump_generator, load_generator
 from simlab.flows._curvature import batch_edge, edge, power_iteration, start_vector, tangent
-from simlab.flows._problem import GOING, Problem, ending_of
 from simlab.flows._schedule import Scheduled, numbers_of
-from simlab.networks._signature import GRADIENT
+from simlab.flows.problem import GOING, Problem, ending_of
+from simlab.networks.signature import GRADIENT
 
 Array = NDArray[Any]
 State = dict[str, Any]

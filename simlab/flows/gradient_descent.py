@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from simlab.core.jit import per_real
 from simlab.core.rng import Streams
-from simlab.flows._problem import BEYOND, GOING, NOT_FINITE, Problem
 from simlab.flows._schedule import factor
 from simlab.flows._stepping import State, Stepping, arguments, begin, go, signature
+from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
 
 Array = NDArray[Any]
 

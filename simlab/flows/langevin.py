@@ -21,9 +21,9 @@ from pydantic import Field
 
 from simlab.core.jit import per_real
 from simlab.core.rng import Streams
-from simlab.flows._problem import BEYOND, GOING, NOT_FINITE, Problem
 from simlab.flows._schedule import factor
 from simlab.flows._stepping import State, Stepping, arguments, begin, copy_of, go, signature
+from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
 
 Array = NDArray[Any]
 

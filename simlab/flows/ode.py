@@ -26,8 +26,8 @@ from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
-from simlab.flows._problem import GOING, SOLVER_FAILED, TOO_MANY_STEPS, Problem, ending_of
 from simlab.flows._stepping import State, check_alpha
+from simlab.flows.problem import GOING, SOLVER_FAILED, TOO_MANY_STEPS, Problem, ending_of
 
 Array = NDArray[Any]
 METHODS = {"RK45": RK45, "DOP853": DOP853, "Radau": Radau}

@@ -35,9 +35,9 @@ from simlab.core.jit import jit, per_real
 from simlab.core.params import Params as Base
 from simlab.core.params import module_of
 from simlab.core.rng import Streams
-from simlab.flows._problem import BEYOND, GOING, NOT_FINITE, Problem
 from simlab.flows._schedule import factor
 from simlab.flows._stepping import Stage, State, Stepping, arguments, begin, copy_of, go, signature
+from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
 
 Array = NDArray[Any]
 EPOCHS, REPLACEMENT, FRESH = range(3)

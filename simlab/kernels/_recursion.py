@@ -23,7 +23,7 @@ import numpy as np
 from numba import boolean, float64, int64, types, void
 from numpy.typing import NDArray
 
-from simlab.activations._signature import DUAL, VARIANCE
+from simlab.activations.signature import DUAL, VARIANCE
 from simlab.core.jit import jit
 
 Floats = NDArray[np.float64]

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg.lapack
 from numpy.typing import DTypeLike, NDArray
 
-from simlab.machines._operator import BLOCK_BYTES, Stored
+from simlab.machines.operator import BLOCK_BYTES, Stored
 
 Floats = NDArray[np.float64]
 

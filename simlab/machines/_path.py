@@ -17,10 +17,10 @@ from simlab.core.errors import BadInput, shown
 from simlab.core.resources import cores, free_memory
 from simlab.kernels import Kernel, gram
 from simlab.kernels._gram import MOST_THREADS, inputs, norms_of
-from simlab.machines import _dense
-from simlab.machines._operator import Operator, Stored, Tiled
+from simlab.machines import dense
 from simlab.machines._predict import kernel_times
 from simlab.machines._solver import RANK, Progress, solve_path
+from simlab.machines.operator import Operator, Stored, Tiled
 
 Floats = NDArray[np.float64]
 SHARE = 0.8
@@ -83,7 +83,7 @@ def ridge_path(
         raise BadInput(
             f"y has shape {labels.shape}: must be ({len(data)},) or ({len(data)}, outputs), one row for each of X"
         )
-    ridges = _dense.checked_ridges(ridges)
+    ridges = dense.checked_ridges(ridges)
     workers = threads or cores()
     operator = operator_of(kernel, data, dtype, memory, workers)
     solution = solve_path(operator, labels, ridges, tolerance=tolerance, progress=progress)

@@ -21,11 +21,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.machines import _conjugate, _dense
-from simlab.machines._conjugate import State, System
+from simlab.machines import conjugate, dense
 from simlab.machines._factor import Factor
-from simlab.machines._nystrom import Nystrom
-from simlab.machines._operator import Operator, Stored
+from simlab.machines.conjugate import State, System
+from simlab.machines.nystrom import Nystrom
+from simlab.machines.operator import Operator, Stored
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, float], None]
@@ -77,7 +77,7 @@ def solve_path(
     given = None if hasattr(K, "exact") and hasattr(K, "columns") else _square(K)
     labels = _labels(Y, len(given) if given is not None else K.size)
     operator: Any = K if given is None else _stored(given)
-    chosen = np.array(_dense.checked_ridges(ridges))
+    chosen = np.array(dense.checked_ridges(ridges))
     if tolerance is not None:
         tolerance = checks.number(tolerance, "tolerance", above=0, below=1)
     rank, limit = checks.whole(rank, "rank", least=0), checks.whole(limit, "limit", least=1)
@@ -135,7 +135,7 @@ def _labels(Y: ArrayLike, n: int) -> Floats:
 
 
 def _small(operator: Stored, Y: Floats, ridges: Floats) -> Solution:
-    found = _dense.path(operator.K.astype(np.float64, copy=False), Y, ridges.tolist())
+    found = dense.path(operator.K.astype(np.float64, copy=False), Y, ridges.tolist())
     return Solution(
         ridges,
         np.array([dense.coefficients for dense in found]).reshape(ridges.size, *Y.shape),
@@ -167,11 +167,11 @@ class _Solver:
 
     def run(self, progress: Progress | None) -> State:
         system = self.system
-        state = _conjugate.begin(system, self)
+        state = conjugate.begin(system, self)
         before = np.full(system.ridges.size, np.inf)
         steps = 0
         while not state.finished:
-            _conjugate.advance(state, system, self)
+            conjugate.advance(state, system, self)
             steps += 1
             if steps % CHECK == 0:
                 sizes = state.told[state.active]
@@ -246,4 +246,4 @@ class _Solver:
         self.factor = None  # its memory first
         self.factor = Factor.of(operator, smallest, kind)
         self.factored.append(f"Cholesky in {kind.name} at ridge {smallest:g}")
-        _conjugate.turn(state, self.system, self, judge=False)
+        conjugate.turn(state, self.system, self, judge=False)

@@ -28,8 +28,7 @@ from simlab.core.checks import BadData
 from simlab.core.errors import BadInput, shown
 from simlab.core.params import Params, kind_of, module_of
 from simlab.core.resources import free_memory
-from simlab.machines import _dense
-from simlab.machines._dense import EPS, Dense
+from simlab.machines import dense
 from simlab.machines._estimator import Estimator, inputs, labels
 from simlab.machines._feature_sums import (
     NormalEquations,
@@ -40,6 +39,7 @@ from simlab.machines._feature_sums import (
     pulled_back,
     triangle,
 )
+from simlab.machines.dense import EPS, Dense
 
 __all__ = [
     "FeaturePath",
@@ -91,7 +91,7 @@ def feature_path(
     """The answers at several ridges from one pass over the features."""
     checked_map(features)
     data, memory = inputs(X), checked_memory(memory)
-    targets, chosen = labels(y, len(data)), tuple(_dense.checked_ridges(ridges))
+    targets, chosen = labels(y, len(data)), tuple(dense.checked_ridges(ridges))
     map_of, n, p = bound(features, weights), len(data), module_of(features).count(features, data.shape[1])
     need, free = MATRICES * 8 * min(n, p) ** 2, free_memory()
     if need > free:
@@ -128,8 +128,8 @@ def solve_normal(equations: NormalEquations, ridges: Sequence[float]) -> list[De
 def _solved(K: Floats, Y: Floats, ridges: Sequence[float]) -> list[Dense]:
     """An eigendecomposition costs 20 factorisations."""
     if len(ridges) > 20:
-        return _dense.path(K, Y, ridges)
-    return [_dense.solve(K, Y, ridge, overwrite=len(ridges) == 1) for ridge in ridges]
+        return dense.path(K, Y, ridges)
+    return [dense.solve(K, Y, ridge, overwrite=len(ridges) == 1) for ridge in ridges]
 
 
 def _by_triangle(T: Floats, shape: tuple[int, ...], p: int, ridges: Sequence[float]) -> list[Dense]:
@@ -149,8 +149,8 @@ def _by_triangle(T: Floats, shape: tuple[int, ...], p: int, ridges: Sequence[flo
             a, rank = Vt[kept].T @ (inverse[:, np.newaxis] * (U.T @ C)[kept]), int(kept.sum())
             if rank < p:
                 note = f"the features are linearly dependent (rank {rank} of {p}): least-squares solution of least norm"
-        whole = _dense.norm(rhs)
-        residual = _dense.norm(R.T @ (C - R @ a) - ridge * a) / whole if whole > 0 else 0.0
+        whole = dense.norm(rhs)
+        residual = dense.norm(R.T @ (C - R @ a) - ridge * a) / whole if whole > 0 else 0.0
         found.append(Dense(a.reshape(p, *shape[1:]), residual, rank, note))
     return found
 

@@ -24,7 +24,7 @@ from scipy import linalg
 from simlab.core import checks
 from simlab.core.checks import BadData
 from simlab.core.errors import BadInput
-from simlab.machines import _dense
+from simlab.machines import dense
 from simlab.machines._estimator import Estimator, Floats, inputs, labels
 from simlab.machines._predict import BLOCK, finite
 from simlab.machines.kernel_ridge import checked_kernel
@@ -44,11 +44,11 @@ class GaussianProcess(Estimator):
         self.noise = noise
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        kernel, noise = checked_kernel(self.kernel), _dense.checked_ridge(self.noise, "noise")
+        kernel, noise = checked_kernel(self.kernel), dense.checked_ridge(self.noise, "noise")
         data = self._inputs(X, reset=True)
         targets = labels(y, data.shape[0])
         data = np.array(data, order="C")
-        factor, found = _dense.factored(kernel.gram(data), targets, noise, overwrite=True)
+        factor, found = dense.factored(kernel.gram(data), targets, noise, overwrite=True)
         self.X_fit_, self._targets, self._factor, self.dual_coef_ = data, targets.copy(), factor, found.coefficients
         self.residual_, self.rank_, self.note_ = found.residual, found.rank, found.note
         return self

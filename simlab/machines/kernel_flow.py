@@ -23,7 +23,7 @@ from scipy.integrate import solve_ivp
 from simlab.core import checks
 from simlab.core.checks import BadData
 from simlab.core.errors import shown
-from simlab.machines import _dense
+from simlab.machines import dense
 from simlab.machines._estimator import Floats, inputs, labels
 from simlab.machines._predict import kernel_times
 from simlab.machines.kernel_ridge import checked_kernel
@@ -56,9 +56,9 @@ class KernelFlow:
         self._initial = self._values(initial, data.shape[0]).reshape(targets.shape)
         self._residual = targets - self._initial
         self._K = self.kernel.gram(self.X_fit_)
-        self._eigen: _dense.Eigen | None = None
+        self._eigen: dense.Eigen | None = None
         if self.method == "closed":
-            self._eigen = _dense.Eigen.of(self._K)
+            self._eigen = dense.Eigen.of(self._K)
             self._turned = self._eigen.vectors.T @ self._residual
         elif self.step is not None:
             largest = linalg.eigvalsh(self._K, subset_by_index=[len(data) - 1, len(data) - 1])[0]
@@ -195,7 +195,7 @@ class KernelFlow:
 
 
 def _positive(value: Any, name: str) -> float:
-    number = _dense.checked_ridge(value, name)
+    number = dense.checked_ridge(value, name)
     if number == 0.0 or not math.isfinite(number):
         raise BadData(f"{name} = {value}: must be above 0")
     return number

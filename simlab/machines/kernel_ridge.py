@@ -17,7 +17,7 @@ from simlab.core.checks import BadData
 from simlab.core.errors import shown
 from simlab.core.resources import free_memory
 from simlab.kernels import Kernel
-from simlab.machines import _dense
+from simlab.machines import dense
 from simlab.machines._estimator import Estimator, Floats, labels, weights_of
 from simlab.machines._path import ridge_path
 from simlab.machines._predict import kernel_times
@@ -43,7 +43,7 @@ class KernelRidge(Estimator):
         self.ridge = ridge
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        kernel, ridge = checked_kernel(self.kernel), _dense.checked_ridge(self.ridge)
+        kernel, ridge = checked_kernel(self.kernel), dense.checked_ridge(self.ridge)
         data = self._inputs(X, reset=True)
         n = data.shape[0]
         targets, weights = labels(y, n), weights_of(sample_weight, n)
@@ -62,9 +62,9 @@ class KernelRidge(Estimator):
             path = solve_path(K, targets, [ridge])
             alpha = (path.coefficients[0].reshape(targets.shape).T * root).T
             return self._keep(data, alpha, float(path.residuals[0]), None, path.note, path.method)
-        dense = _dense.solve(K, targets, ridge, overwrite=True)
-        method = "cholesky" if dense.rank is None else "eigendecomposition"
-        return self._keep(data, (dense.coefficients.T * root).T, dense.residual, dense.rank, dense.note, method)
+        solved = dense.solve(K, targets, ridge, overwrite=True)
+        method = "cholesky" if solved.rank is None else "eigendecomposition"
+        return self._keep(data, (solved.coefficients.T * root).T, solved.residual, solved.rank, solved.note, method)
 
     def _keep(
         self, data: NDArray[Any], alpha: Floats, residual: float, rank: int | None, note: str, method: str

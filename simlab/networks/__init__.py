@@ -8,8 +8,8 @@ With θ the flat vector of all weights:
   ``params.outputs > 1``; ``hidden(params, theta, X) -> H (n, m)``, if it tells: the last hidden layer, scaled so that
   H Hᵀ tends to the covariance of f;
 - *trainable* nets, which also have
-  ``loops(params, dim) -> simlab.networks._bound.Loops``: compiled f, ∇R, J v and Jᵀ R of the signatures of
-  `simlab.networks._signature`, so that one descent loop serves all, and what they take (`_bound.Bound` gives them as
+  ``loops(params, dim) -> simlab.networks.bound.Loops``: compiled f, ∇R, J v and Jᵀ R of the signatures of
+  `simlab.networks.signature`, so that one descent loop serves all, and what they take (`bound.Bound` gives them as
   methods), and
   ``tangent_gram(params, theta, X, Y=None) -> K (n, n)``, K_ij = ⟨∇f(x_i), ∇f(x_j)⟩ over what is trained;
 - *feature maps*, whose weights are drawn once and stay:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.networks import _feature_loops
-from simlab.networks._bound import Loops, vector
 from simlab.networks._wide import Law, Wide, draw_rows, has_bias, lifted_dim, outer_std
+from simlab.networks.bound import Loops, vector
 
 Floats = NDArray[np.float64]
 

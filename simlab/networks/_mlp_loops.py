@@ -21,7 +21,7 @@ from numba import float64
 from numpy.typing import NDArray
 
 from simlab.core.jit import jit, per_real
-from simlab.networks._signature import GRADIENT, PULL, PUSH, VALUE
+from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
 
 Reals = NDArray[Any]
 Sizes = NDArray[np.int64]

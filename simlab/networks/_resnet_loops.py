@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from simlab.core.jit import PerReal, jit, per_real
 from simlab.networks import _resnet_factored, _resnet_full
-from simlab.networks._signature import GRADIENT, PULL, PUSH, VALUE
+from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
 
 Floats = NDArray[Any]
 Sizes = NDArray[np.int64]

@@ -27,8 +27,8 @@ from numba import prange
 from numpy.typing import NDArray
 
 from simlab.core.jit import jit, per_real
-from simlab.networks._signature import GRADIENT, PULL, PUSH, VALUE
 from simlab.networks._two_layer_loops import BOTH, FAST, FIRST, SECOND, _blocks, _plain_layer, _rows
+from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
 
 __all__ = ["BOTH", "FIRST", "SECOND", "gradient", "pull", "push", "scratch_size", "value"]
 

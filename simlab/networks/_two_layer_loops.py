@@ -25,7 +25,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from simlab.core.jit import jit, per_real
-from simlab.networks._signature import GRADIENT, PULL, PUSH, VALUE
+from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
 
 Floats = NDArray[Any]
 BOTH, FIRST, SECOND = 0, 1, 2

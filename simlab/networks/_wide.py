@@ -20,7 +20,7 @@ from simlab import activations
 from simlab.core import checks
 from simlab.core.errors import BadInput, shown
 from simlab.core.params import Params, Room, kind_of, module_of
-from simlab.networks._bound import checked_start, inputs, weights
+from simlab.networks.bound import checked_start, inputs, weights
 
 Floats = NDArray[np.float64]
 Law = Literal["gaussian", "sphere"]

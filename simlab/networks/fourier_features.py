@@ -26,8 +26,8 @@ from scipy.stats import qmc
 
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.networks._bound import checked_start, inputs
 from simlab.networks._wide import columns, drawn_rows
+from simlab.networks.bound import checked_start, inputs
 
 Floats = NDArray[np.float64]
 SOBOL_BITS = 30

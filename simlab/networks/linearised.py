@@ -23,8 +23,8 @@ from simlab.core.errors import BadInput, one_of
 from simlab.core.jit import PerReal, jit
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
-from simlab.networks._bound import Loops, forward, weights  # noqa: F401 (forward: the rest of the contract)
-from simlab.networks._signature import GRADIENT, PULL, PUSH, VALUE
+from simlab.networks.bound import Loops, forward, weights  # noqa: F401 (forward: the rest of the contract)
+from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
 
 Floats = NDArray[np.float64]
 Reals = NDArray[Any]

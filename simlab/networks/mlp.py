@@ -36,12 +36,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.activations._apply import apply
-from simlab.activations._tiles import both
+from simlab.activations.elementwise import apply
+from simlab.activations.tiles import both
 from simlab.networks import _mlp_loops
-from simlab.networks._bound import Loops, checked_start, inputs, other_inputs, vector
 from simlab.networks._gram import hadamard_gram
 from simlab.networks._wide import Wide, has_bias, outer_std, refuse_jump
+from simlab.networks.bound import Loops, checked_start, inputs, other_inputs, vector
 
 Floats = NDArray[np.float64]
 

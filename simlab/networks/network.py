@@ -74,7 +74,7 @@ class Trainable(Network):
 
     @abstractmethod
     def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
-        """K = J Jᵀ : (n, n), or (n, p) between the rows of X and of Y; the mean over outputs where there are several."""
+        """K = J Jᵀ : (n, n), or (n, p) between the rows of X and Y; the mean over outputs if several."""
 
     def size(self, dim: int) -> int:
         """Length of θ."""
@@ -105,12 +105,12 @@ class Trainable(Network):
         raise NotImplementedError
 
     def stages(self, dim: int) -> tuple[range, ...]:
-        """The parts of θ, layer by layer, that `sgd` with layerwise = true trains in turn; empty where there are none."""
+        """The parts of θ, layer by layer, that a layerwise flow trains in turn; empty where there are none."""
         return ()
 
 
 class ThreeLayer(Trainable):
-    """A mean-field net of three layers: a function h(F(x)) of the first two, F, and of the particles of the outer one."""
+    """A mean-field net of three layers: h(F(x)), F the first two, h of the particles of the outer one."""
 
     lack: ClassVar[str] = "no mean-field net of three layers"
 

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.activations._apply import apply, apply_derivative
-from simlab.networks._bound import Loops, forward, inputs, other_inputs  # noqa: F401 (forward: the rest of the contract)
+from simlab.activations.elementwise import apply, apply_derivative
 from simlab.networks._feature_net import FeatureNet, compiled, split, start
 from simlab.networks._gram import hadamard_gram
 from simlab.networks._wide import columns, draw_rows, drawn_rows, has_bias, lifted, lifted_dim, outer_std
+from simlab.networks.bound import Loops, forward, inputs, other_inputs  # noqa: F401 (forward: the rest of the contract)
 
 Floats = NDArray[np.float64]
 

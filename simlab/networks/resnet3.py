@@ -26,14 +26,14 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab import activations
-from simlab.activations._tiles import both
+from simlab.activations.tiles import both
 from simlab.core.params import Params as Base
 from simlab.core.params import Room
-from simlab.networks._bound import Loops, checked_start, inputs, other_inputs, vector
-from simlab.networks._bound import forward as forward  # of the contract
 from simlab.networks._gram import Factors, hadamard_gram
 from simlab.networks._resnet_loops import FACTORED, FULL
 from simlab.networks._wide import jump
+from simlab.networks.bound import Loops, checked_start, inputs, other_inputs, vector
+from simlab.networks.bound import forward as forward  # of the contract
 
 Floats = NDArray[np.float64]
 KEPT = 1 << 26  # floats of the δ of a block of rows, 0.5 GB: all rows at once up to m = 8000 at n k = 8000

@@ -32,9 +32,9 @@ from simlab.activations import relu
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.networks import _three_layer_loops as compiled
-from simlab.networks._bound import Loops, checked_start, inputs, other_inputs, weights
-from simlab.networks._bound import forward as forward  # of the contract
 from simlab.networks._gram import Factors, hadamard_gram
+from simlab.networks.bound import Loops, checked_start, inputs, other_inputs, weights
+from simlab.networks.bound import forward as forward  # of the contract
 from simlab.sphere.mean_relu import mean_relu
 
 Floats = NDArray[np.float64]

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from pydantic import Field, PlainValidator, model_validator
 
 from simlab import activations
-from simlab.activations._tiles import both
+from simlab.activations.tiles import both
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.networks import _two_layer_loops as compiled
-from simlab.networks._bound import Loops, checked_start, inputs, other_inputs, weights
-from simlab.networks._bound import forward as forward  # of the contract
 from simlab.networks._gram import Factors, hadamard_gram
+from simlab.networks.bound import Loops, checked_start, inputs, other_inputs, weights
+from simlab.networks.bound import forward as forward  # of the contract
 
 Floats = NDArray[np.float64]
 

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.activations import relu
-from simlab.activations._tiles import tile
+from simlab.activations.tiles import tile
 from simlab.core.blas import one_blas_thread
 from simlab.core.params import Params as Base
-from simlab.networks._bound import Bound
-from simlab.networks._population import gradient, scratch_size
-from simlab.observables._view import Setting, View, check_able
+from simlab.networks.bound import Bound
+from simlab.networks.population import gradient, scratch_size
+from simlab.observables.view import Setting, View, check_able
 from simlab.record.schema import RECORD, Output
 from simlab.sphere.mean_relu import mean_relu
 

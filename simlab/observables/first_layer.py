@@ -14,7 +14,7 @@ from pydantic import Field
 
 from simlab.core.params import MOST_ENTRIES
 from simlab.core.params import Params as Base
-from simlab.observables._view import Setting, View, check_able
+from simlab.observables.view import Setting, View, check_able
 from simlab.record.schema import RECORD, Output
 
 

@@ -29,10 +29,10 @@ from scipy.special import j0
 from simlab.core.params import Params as Base
 from simlab.core.params import kind_of, module_of
 from simlab.core.quadrature import NODES, WEIGHTS
-from simlab.data._ball_law import Law
-from simlab.observables._view import Setting, View
+from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
-from simlab.targets._radial import Radial
+from simlab.sphere.ball_law import Law
+from simlab.targets.radial_function import Radial
 
 Floats = NDArray[np.float64]
 

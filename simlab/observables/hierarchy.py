@@ -1,7 +1,7 @@
 """Which part of H = F + αG(F) a net has learned, by its projections on F and on G(F). [S3 §7], MATH §9.
 
 Least squares of the net's output on F and αG(F), over the test data and all outputs together
-(`simlab.targets._hierarchy.Learned`): both coefficients are 1 where all of H is learned, and the error splits into what
+(`simlab.targets.hierarchy.Learned`): both coefficients are 1 where all of H is learned, and the error splits into what
 is missing of either part and the rest.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from simlab.core.params import Params as Base
 from simlab.core.params import kind_of
-from simlab.observables._view import Setting, View
+from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
 from simlab.targets._trial import on_trial
 

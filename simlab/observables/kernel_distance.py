@@ -1,6 +1,6 @@
 """The kernel flow of the matching infinite width beside the network, from the network's own start. MATH §5, §6.
 
-With K/n = V diag(λ) Vᵀ over the training inputs and c = Vᵀ(y − αf_0(X)), K the limit of `_limit`,
+With K/n = V diag(λ) Vᵀ over the training inputs and c = Vᵀ(y − αf_0(X)), K the limit of `limit`,
 
     g_t(X) = αf_0(X) + V(1 − ρ)c,   g_t(x) = αf_0(x) + K(x, X) V ((1 − ρ)/(nλ)) c,   ρ_i = (1 − ηλ_i)^t or e^{−λ_i t}:
 
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.params import Params as Base
-from simlab.observables._limit import tangent_limit
-from simlab.observables._view import ANY_DIM, Setting, View
+from simlab.networks.limit import tangent_limit
+from simlab.observables.view import ANY_DIM, Setting, View
 from simlab.record.schema import RECORD, Output
 
 Floats = NDArray[np.float64]

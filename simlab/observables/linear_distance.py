@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from simlab.core.params import Params as Base
-from simlab.networks._bound import Bound
-from simlab.observables._view import Setting, View
+from simlab.networks.bound import Bound
+from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
 
 NEEDS = ("linearised",)

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
-from simlab.observables._view import Setting, View, check_able
+from simlab.observables.view import Setting, View, check_able
 from simlab.record.schema import RECORD, Output
 from simlab.sphere.zonal import axes
 

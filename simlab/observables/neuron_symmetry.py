@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from simlab.core.params import Params as Base
-from simlab.observables._view import Setting, View, check_able
+from simlab.observables.view import Setting, View, check_able
 from simlab.record.schema import RECORD, Output
 
 

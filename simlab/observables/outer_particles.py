@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simlab.core.params import Params as Base
-from simlab.observables._view import Setting, View, check_able
+from simlab.observables.view import Setting, View, check_able
 from simlab.record.schema import RECORD, Output
 
 

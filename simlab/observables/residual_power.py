@@ -3,7 +3,7 @@
 In the linear regime with many samples the part of degree k decays as e^{−μ_k t}, μ_k the tangent kernel's eigenvalue:
 low degrees first (spectral bias). Estimated as in `simlab.sphere.power`, over pairs of distinct test inputs with a
 jackknife's standard error: unbiased, and perhaps negative where there is nearly nothing. With ``limit = true`` also
-μ_k of the kernel of infinite width (`_limit`), once.
+μ_k of the kernel of infinite width (`limit`), once.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pydantic import Field
 
 from simlab.core.params import Params as Base
 from simlab.core.params import kind_of
-from simlab.observables._limit import tangent_limit
-from simlab.observables._view import Setting, View
+from simlab.networks.limit import tangent_limit
+from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
 from simlab.sphere.power import BATCHES, degree_power
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.params import Params as Base
-from simlab.observables._view import View
+from simlab.observables.view import View
 from simlab.record.schema import Output
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from simlab.core.params import Params as Base
 from simlab.core.params import kind_of
-from simlab.observables._view import ANY_DIM, Setting, View, check_able
+from simlab.observables.view import ANY_DIM, Setting, View, check_able
 from simlab.record.schema import RECORD, Output
 from simlab.targets._trial import on_trial
 

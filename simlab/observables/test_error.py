@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from simlab.core.params import Params as Base
-from simlab.observables._view import Setting, View
+from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
 
 SEVERAL_OUTPUTS = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simlab.core.params import Params as Base
-from simlab.observables._view import View
+from simlab.observables.view import View
 from simlab.record.schema import RECORD, Output
 
 SEVERAL_OUTPUTS = True

@@ -6,7 +6,7 @@ Test data choose nothing.
 from __future__ import annotations
 
 from simlab.core.params import Params as Base
-from simlab.observables._view import Setting, View
+from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
 
 SEVERAL_OUTPUTS = True

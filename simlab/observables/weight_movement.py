@@ -6,7 +6,7 @@ import numpy as np
 
 from simlab.core.params import Params as Base
 from simlab.core.params import kind_of
-from simlab.observables._view import View
+from simlab.observables.view import View
 from simlab.record.schema import RECORD, Output
 
 SEVERAL_OUTPUTS = True

@@ -4,7 +4,7 @@ A kind defines `Params` and ``draw(params, dim, rng) -> f``, one random target, 
 is known, ``power(params, dim, max_degree) -> (K+1,)``: E f_k² by degree k, the same for every draw, for x uniform on
 the unit sphere. Where the radius counts `power` takes it as ``radius=1.0``; `simlab.sphere.power` estimates it for any
 f. A target of the radius alone is a `Radial`, which knows its profile. One made of known neurons
-(`_neurons.NeuronSum`) has attributes ``neurons`` (k, d) and ``coefficients`` (k,).
+(`neuron_sum.NeuronSum`) has attributes ``neurons`` (k, d) and ``coefficients`` (k,).
 
 A kind with ``outputs(params) -> k`` is vector-valued: f(X) is (n, k), also for k = 1; without it f(X) is (n,). Ask with
 `components`. A `Hierarchy` F + αG(F) is one, and gives its parts.
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from simlab.core import lookup
 from simlab.core.params import Params, kind_of, module_of
-from simlab.targets._hierarchy import Hierarchy
-from simlab.targets._radial import Radial
+from simlab.targets.hierarchy import Hierarchy
+from simlab.targets.radial_function import Radial
 
 __all__ = ["Hierarchy", "Radial", "check_scalar", "components"]
 

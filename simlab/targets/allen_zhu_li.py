@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.params import Params as Base
-from simlab.targets._hierarchy import Alpha, Hierarchy, Terms
+from simlab.targets.hierarchy import Alpha, Hierarchy, Terms
 
 Floats = NDArray[np.float64]
 

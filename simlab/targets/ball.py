@@ -7,7 +7,7 @@ from pydantic import Field
 
 from simlab.core import checks
 from simlab.core.params import Params as Base
-from simlab.targets._radial import Radial
+from simlab.targets.radial_function import Radial
 
 
 class Params(Base):

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from simlab.activations import sin, tanh
-from simlab.activations._apply import apply
+from simlab.activations.elementwise import apply
 from simlab.core import checks
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.sphere.zonal import axes
-from simlab.targets._hierarchy import Alpha, Hierarchy
+from simlab.targets.hierarchy import Alpha, Hierarchy
 
 Floats = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from simlab.core.params import AsTuple
-from simlab.targets._boolean import Monomials, OnTheCube, check_terms, on_the_cube
+from simlab.targets.boolean_function import Monomials, OnTheCube, check_terms, on_the_cube
 
 
 def _nested(value: Any) -> Any:

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.activations import relu
-from simlab.activations._apply import apply
+from simlab.activations.elementwise import apply
 from simlab.core import checks
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, module_of
 from simlab.sphere.power import zonal_power
-from simlab.targets._neurons import NeuronSum
 from simlab.targets._sphere import unit_vectors
+from simlab.targets.neuron_sum import NeuronSum
 
 Floats = NDArray[np.float64]
 

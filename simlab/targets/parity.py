@@ -9,7 +9,7 @@ from pydantic import Field
 
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.targets._boolean import Monomials, OnTheCube, on_the_cube
+from simlab.targets.boolean_function import Monomials, OnTheCube, on_the_cube
 
 
 class Params(OnTheCube):

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from simlab.core import checks
 from simlab.core.params import AsTuple
 from simlab.core.params import Params as Base
-from simlab.targets._radial import Radial
+from simlab.targets.radial_function import Radial
 
 
 class Params(Base):

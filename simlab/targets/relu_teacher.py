@@ -8,7 +8,7 @@ from pydantic import Field
 from simlab.activations import relu
 from simlab.core import checks
 from simlab.core.params import Params as Base
-from simlab.targets._neurons import NeuronSum
+from simlab.targets.neuron_sum import NeuronSum
 
 
 class Params(Base):

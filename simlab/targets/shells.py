@@ -13,7 +13,7 @@ from pydantic import Field, field_validator, model_validator
 
 from simlab.core import checks
 from simlab.core.params import Params as Base
-from simlab.targets._radial import Radial
+from simlab.targets.radial_function import Radial
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ p the density of r = ‖x‖, g the target's profile. With s = c r, c = 2πR_d/s
 *Near*, up to s = S: s is cut into panels of `PANEL`, and where g breaks. On a panel J_ν² is band-limited: a polynomial
 through its `NODES` Gauss points integrates and evaluates it to 1e-15; a target must be as smooth between its breaks.
 
-*Far*, where g is constant: J_ν² = (N/πs)(1 + cos 2θ), θ' = 1/N, with the series N in 1/s² of `_bessel`; and by parts
+*Far*, where g is constant: J_ν² = (N/πs)(1 + cos 2θ), θ' = 1/N, with the series N in 1/s² of `bessel`; and by parts
 
     ∫ J² s^{k−1} ds = (1/π) ∫ N s^{k−2} ds + (u − L²u + …) sin 2θ + (Lu − L³u + …) cos 2θ, u = s^{k−2}N²/2π, Lu = u'N/2.
 
@@ -25,9 +25,9 @@ from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
-from simlab.data import _bessel
-from simlab.data._ball_law import Law
-from simlab.targets._radial import Radial
+from simlab.sphere import bessel
+from simlab.sphere.ball_law import Law
+from simlab.targets.radial_function import Radial
 
 Floats = NDArray[np.float64]
 PANEL = math.pi / 8
@@ -64,7 +64,7 @@ class Moments:
             raise BadInput(
                 "target: its profile is not smooth between its breaks, or changes too fast; list more breaks"
             )
-        p = half * self.dim * _bessel.bessel(self.nu, s) ** 2 / s
+        p = half * self.dim * bessel.bessel(self.nu, s) ** 2 / s
         values = np.stack([p, p * r, p * r * r, p * g, p * g * r, p * g * g])
         pieces = values @ _antiderivative(x).T
         ends = np.cumsum(pieces.sum(axis=-1), axis=-1)  # each piece at x = 1
@@ -117,7 +117,7 @@ class _Tail:
     """s (n,) → ∫^s J_ν² s^{k−1} ds for k = 0, 1, 2, up to a constant : (3, n). Functions of s are series in 1/s."""
 
     def __init__(self, nu: float) -> None:
-        known, orders = _bessel.tail(nu), nu ** np.arange(0.0, TERMS, 2.0)
+        known, orders = bessel.tail(nu), nu ** np.arange(0.0, TERMS, 2.0)
         N, phase = np.zeros(TERMS), np.zeros(TERMS)
         N[::2] = known.w[: TERMS // 2] * orders
         # θ − s + (ν/2 + ¼)π over 1/s: the integral of 1/N − 1

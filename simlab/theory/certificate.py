@@ -31,8 +31,8 @@ from scipy.optimize import brentq
 
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.data._ball_law import Law
-from simlab.targets._radial import Radial
+from simlab.sphere.ball_law import Law
+from simlab.targets.radial_function import Radial
 from simlab.theory.hankel import TO_SERIES, U_NODES, U_WEIGHTS, Segment, Transform
 from simlab.theory.tubes import log_share
 

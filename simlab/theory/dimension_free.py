@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
 from simlab import activations
-from simlab.activations._signature import PHI
+from simlab.activations.signature import PHI
 from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit

@@ -29,8 +29,8 @@ from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.core.quadrature import GROWTH, NODES, WEIGHTS
-from simlab.data._ball_law import Law
-from simlab.targets._radial import Radial
+from simlab.sphere.ball_law import Law
+from simlab.targets.radial_function import Radial
 
 Floats = NDArray[np.float64]
 

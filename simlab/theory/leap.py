@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from simlab.core import checks
 from simlab.core.errors import BadInput, shown
-from simlab.targets._boolean import Term, check_terms
+from simlab.targets.boolean_function import Term, check_terms
 
 Floats = NDArray[np.float64]
 Terms = Mapping[Any, float]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab import activations
-from simlab.activations._apply import apply, apply_derivative
+from simlab.activations.elementwise import apply, apply_derivative
 from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.params import Params, kind_of

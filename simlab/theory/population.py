@@ -7,7 +7,7 @@ b = (a, −c), u = (w, v), p_ij = u_i·u_j = n_i n_j cos θ_ij, s_ij = √(n_i²
 
 Near recovery R is a difference of large numbers. Everything from the products of weights on is therefore computed in
 double-double arithmetic: the error is about 1e-30 μ (Σ|b_i|n_i)², so that a risk of 1e-20 is known to ten digits.
-The gradient is that of `simlab.networks._population`, accurate to 1e-15 of its terms.
+The gradient is that of `simlab.networks.population`, accurate to 1e-15 of its terms.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from numba import float64
 from numpy.typing import NDArray
 
 from simlab.activations import relu
-from simlab.activations._tiles import tile
+from simlab.activations.tiles import tile
 from simlab.core import checks
 from simlab.core import double_double as dd
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.core.params import Params, kind_of, module_of
 from simlab.data import gaussian, uniform_sphere
-from simlab.networks._population import gradient, scratch_size
+from simlab.networks.population import gradient, scratch_size
 
 Floats = NDArray[np.float64]
 ON_SPHERE = 1e-9  # relative difference of norms that rounding may make

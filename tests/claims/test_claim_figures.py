@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from matplotlib.mathtext import MathTextParser
 
-from simlab.claims._ledger import spec_of
+from simlab.claims.ledger import spec_of
 from simlab.core import lookup
 from tests.figures.looks import check_looks, labelled, marks, texts
 from tests.figures.made import Made

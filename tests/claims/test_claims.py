@@ -16,7 +16,7 @@ import pytest
 
 from simlab import claims
 from simlab.claims import tangent_rate
-from simlab.claims._ledger import SHORT, Judgement, missing_data, passed, read_ledger, reproduce, spec_of, tally
+from simlab.claims.ledger import SHORT, Judgement, missing_data, passed, read_ledger, reproduce, spec_of, tally
 from simlab.core import lookup
 from simlab.record.reader import Results
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from simlab.claims import certificate_holds, certificate_width
-from simlab.claims._ledger import spec_of
-from simlab.data._ball_law import Law
+from simlab.claims.ledger import spec_of
+from simlab.sphere.ball_law import Law
 from tests.claims.test_machine_claims_curves import Made
 
 DIMS = np.array([4.0, 8.0, 16.0, 32.0, 64.0])

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from simlab.claims._ledger import Judgement, reproduce, tally
+from simlab.claims.ledger import Judgement, reproduce, tally
 from simlab.cli._reproduce import reproduce as command
 from simlab.core import lookup
 
@@ -53,7 +53,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _figure(results: object, control: object) -> object:
-    from simlab.figures._style import panels
+    from simlab.figures.style import panels
 
     return panels(1)[0]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from simlab.claims import _ledger
+from simlab.claims import ledger
 from simlab.cli._reproduce import reproduce
 from simlab.core.formats import FIGURE_FORMATS
 from simlab.lab.directory import RunDirectory
@@ -81,7 +81,7 @@ def test_reproduce_takes_the_format(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         seen.update(rest)
         return []
 
-    monkeypatch.setattr(_ledger, "reproduce", instead)
+    monkeypatch.setattr(ledger, "reproduce", instead)
     for format_ in ("svg", "png"):
         more = ("--figure-format", format_) if format_ != "png" else ()
         CliRunner().invoke(reproduce, ["relu_parity", "-o", str(tmp_path), "-q", *more], catch_exceptions=False)

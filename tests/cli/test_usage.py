@@ -99,7 +99,7 @@ def test_what_options_need(simlab_again: Call) -> None:
             "simlab resume a --data {here}/store",
         ),
         (
-            "simlab.claims._ledger",
+            "simlab.claims.ledger",
             "reproduce",
             ["reproduce", "relu_decay", "--overwrite", "-o", "my ledger"],
             "simlab reproduce relu_decay -o 'my ledger'",

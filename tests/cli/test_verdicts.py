@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from simlab.claims import _ledger
-from simlab.claims._ledger import Verdict
+from simlab.claims import ledger
+from simlab.claims.ledger import Verdict
 from simlab.cli import _text, _verdicts
 from simlab.cli._reproduce import reproduce as command
 from simlab.cli._verdicts import Course, about, duration, line
@@ -58,7 +58,7 @@ def test_not_run_says_why_and_no_seconds() -> None:
 
 def test_every_claim_has_room_for_its_figure() -> None:
     longest = max(map(len, lookup.kinds("claims")))
-    assert 2 + longest + 2 + _ledger.SHORT + 2 + _verdicts.SECONDS <= 80
+    assert 2 + longest + 2 + ledger.SHORT + 2 + _verdicts.SECONDS <= 80
 
 
 @pytest.mark.parametrize("seconds", [0.04, 99.96, 999.94, 999.96, 7199.0, 7200.0, 360000.0])
@@ -125,7 +125,7 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             order.append(name)
         return rows
 
-    monkeypatch.setattr(_ledger, "reproduce", reproduce)
+    monkeypatch.setattr(ledger, "reproduce", reproduce)
     return order
 
 

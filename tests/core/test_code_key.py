@@ -17,7 +17,7 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 from simlab import activations
-from simlab.activations import _tiles
+from simlab.activations import tiles
 from simlab.core import code_key, sources
 from simlab.core import jit as house
 
@@ -332,7 +332,7 @@ def test_no_function_of_the_package_counts_with_the_whole_package(monkeypatch: p
                     if isinstance(loop, Dispatcher):
                         seen.add(f"{entry.name}.{name}:{code_key.code_key(loop)}")
     assert len(seen) > 150
-    acts = {code_key.code_key(_tiles.tile(activations.get(kind))[0]) for kind in ("relu", "tanh", "erf")}
+    acts = {code_key.code_key(tiles.tile(activations.get(kind))[0]) for kind in ("relu", "tanh", "erf")}
     assert len(acts) == 3, "made by one function, over another φ each"
 
 

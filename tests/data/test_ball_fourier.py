@@ -12,8 +12,9 @@ from scipy import stats
 
 from simlab.core.errors import BadInput
 from simlab.core.params import parse
-from simlab.data import _ball_sampler, ball_fourier
-from simlab.data._ball_law import Law
+from simlab.data import ball_fourier
+from simlab.sphere import _ball_sampler
+from simlab.sphere.ball_law import Law
 
 
 def bessel(dim: int, s: float, k: int = 0) -> arb:

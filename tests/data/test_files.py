@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from simlab.core.errors import BadInput
-from simlab.data._files import read_array
 from simlab.data._idx import TYPES as IDX_TYPES
+from simlab.data.files import read_array
 
 CODES = {np.dtype(text): code for code, text in IDX_TYPES.items()}
 

@@ -20,7 +20,7 @@ import pytest
 from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.data import arrays, images
-from simlab.data._files import read_array
+from simlab.data.files import read_array
 
 X = np.arange(24.0).reshape(6, 4)
 

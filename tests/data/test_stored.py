@@ -13,8 +13,8 @@ import pytest
 from simlab.core.errors import BadInput
 from simlab.core.rng import Streams
 from simlab.data import arrays, images, uniform_sphere
-from simlab.data._directory import data_directory
-from simlab.data._draw import draw
+from simlab.data.directory import data_directory
+from simlab.data.splits import draw
 from tests.data.stored import idx, write_images
 
 REAL = Path(__file__).parents[2].parent / "shared/data"

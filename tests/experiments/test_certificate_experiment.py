@@ -11,12 +11,12 @@ import pytest
 from simlab import figures
 from simlab.core.errors import BadInput
 from simlab.core.params import module_of
-from simlab.data._ball_law import Law
 from simlab.lab.results import merged_outputs
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from simlab.record.reader import Results
-from simlab.targets._radial import Radial
+from simlab.sphere.ball_law import Law
+from simlab.targets.radial_function import Radial
 from simlab.theory.certificate import Spectrum
 
 TABLES: dict[str, Any] = {

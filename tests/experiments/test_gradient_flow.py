@@ -9,7 +9,7 @@ import pytest
 
 from simlab.core.errors import BadInput
 from simlab.experiments._descent import LINEAR_ENDED
-from simlab.flows._problem import BEYOND, LIMIT, NOT_FINITE
+from simlab.flows.problem import BEYOND, LIMIT, NOT_FINITE
 from simlab.lab.spec import resolve
 from tests.conftest import small_tables
 from tests.experiments.test_experiments import compute

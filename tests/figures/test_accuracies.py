@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simlab.figures import accuracies
-from simlab.figures._words import point_label
+from simlab.figures.words import point_label
 
 TABLES = [json.dumps({"kind": "ntk", "depth": 3}), json.dumps({"kind": "laplace", "c": 1.0})]
 

@@ -12,7 +12,7 @@ from simlab import figures
 from simlab.core.errors import BadInput
 from simlab.core.params import module_of
 from simlab.figures import scaling
-from simlab.figures._powers import fit_power, reduced
+from simlab.figures.powers import fit_power, reduced
 from simlab.lab.results import merged_outputs
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve

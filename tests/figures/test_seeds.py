@@ -9,8 +9,8 @@ import pytest
 from matplotlib.axes import Axes
 from scipy import stats
 
-from simlab.figures._seeds import course
-from simlab.figures._style import panels
+from simlab.figures.seeds import course
+from simlab.figures.style import panels
 
 X = np.arange(5)
 

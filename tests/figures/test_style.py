@@ -10,9 +10,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from simlab.core.errors import BadInput
-from simlab.figures import _style
-from simlab.figures._style import colours, paired_panels, panels, save, tick_at
-from simlab.figures._words import number, point_label, readable
+from simlab.figures import style
+from simlab.figures.style import colours, paired_panels, panels, save, tick_at
+from simlab.figures.words import number, point_label, readable
 from tests.figures.looks import contrast
 
 HEADS = {".png": b"\x89PNG", ".pdf": b"%PDF-", ".svg": b"<?xml", ".PDF": b"%PDF-"}
@@ -61,7 +61,7 @@ def test_colours_can_be_seen_on_white_and_told_apart(count: int) -> None:
 
 @pytest.mark.parametrize("name", ["BLUE", "RED", "BROWN", "GREEN", "PURPLE", "GREY", "GUIDE"])
 def test_fixed_colours_can_be_seen_on_white(name: str) -> None:
-    assert contrast(getattr(_style, name)) >= 3
+    assert contrast(getattr(style, name)) >= 3
     assert contrast("C1") < 3, "the test can say no"
 
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from simlab import networks
 from simlab.core.rng import Streams
-from simlab.flows._problem import Problem
+from simlab.flows.problem import Problem
 from simlab.networks import two_layer
-from simlab.networks._bound import Bound
+from simlab.networks.bound import Bound
 
 Array = NDArray[Any]
 n, d, m = 12, 4, 8

@@ -11,7 +11,7 @@ import pytest
 
 from simlab.core import lookup
 from simlab.core.params import parse
-from simlab.flows._problem import GOING
+from simlab.flows.problem import GOING
 from tests.flows.problems import Array, small, streams
 
 FLOWS = lookup.all_examples("flows")

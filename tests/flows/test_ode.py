@@ -12,8 +12,8 @@ from scipy.integrate import Radau, solve_ivp
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.flows import ode
-from simlab.flows._problem import SOLVER_FAILED, TOO_MANY_STEPS, Problem
-from simlab.networks._signature import GRADIENT
+from simlab.flows.problem import SOLVER_FAILED, TOO_MANY_STEPS, Problem
+from simlab.networks.signature import GRADIENT
 from tests.flows.problems import Array, small, streams
 
 T = 2.0

@@ -10,9 +10,9 @@ import pytest
 from simlab import networks
 from simlab.core.errors import BadInput
 from simlab.flows import sgd
-from simlab.flows._problem import Problem
+from simlab.flows.problem import Problem
 from simlab.networks import resnet3
-from simlab.networks._bound import Bound
+from simlab.networks.bound import Bound
 from tests.flows.problems import Array, d, fresh, m, n, small, streams
 
 

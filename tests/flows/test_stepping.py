@@ -12,9 +12,9 @@ from simlab import networks
 from simlab.core.errors import BadInput
 from simlab.core.params import module_of, parse
 from simlab.flows import _curvature, gradient_descent, sgd
-from simlab.flows._problem import BEYOND, GOING, LIMIT, NOT_FINITE, Problem
 from simlab.flows._schedule import factor, numbers_of
-from simlab.networks._bound import Bound
+from simlab.flows.problem import BEYOND, GOING, LIMIT, NOT_FINITE, Problem
+from simlab.networks.bound import Bound
 from tests.flows.problems import Array, linear, n, small, streams
 
 

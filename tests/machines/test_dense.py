@@ -10,7 +10,7 @@ import scipy.linalg
 
 from simlab.core.errors import BadInput
 from simlab.kernels import gaussian, ntk
-from simlab.machines import _dense
+from simlab.machines import dense
 
 RNG = np.random.default_rng(5)
 X = RNG.standard_normal((60, 4))
@@ -23,8 +23,8 @@ Y = RNG.standard_normal((60, 3))
 def test_is_the_solution(ridge: float, labels: Any, overwrite: bool) -> None:
     K = ntk(3).gram(X)
     exact = np.linalg.solve(K + ridge * np.eye(60), labels)
-    found = _dense.solve(K.copy(), labels, ridge, overwrite=overwrite)
-    (by_path,) = _dense.path(K, labels, [ridge])
+    found = dense.solve(K.copy(), labels, ridge, overwrite=overwrite)
+    (by_path,) = dense.path(K, labels, [ridge])
     for answer in (found, by_path):
         assert answer.coefficients.shape == labels.shape
         np.testing.assert_allclose(answer.coefficients, exact, rtol=1e-9, atol=1e-10 * np.abs(exact).max())
@@ -37,10 +37,10 @@ def test_is_the_solution(ridge: float, labels: Any, overwrite: bool) -> None:
 def test_overwrites_only_when_told() -> None:
     K = ntk(2).gram(X)
     before = K.copy()
-    _dense.solve(K, Y, 0.1)
+    dense.solve(K, Y, 0.1)
     assert np.array_equal(K, before)
     K.flags.writeable = False
-    assert _dense.solve(K, Y, 0.1, overwrite=True).residual < 1e-12
+    assert dense.solve(K, Y, 0.1, overwrite=True).residual < 1e-12
     assert np.array_equal(K, before)
 
 
@@ -54,7 +54,7 @@ def test_a_singular_gram_has_the_least_norm_answer(size: int) -> None:
     labels = np.random.default_rng(2).standard_normal(size)
     inverse = scipy.linalg.pinv(B)
     exact = inverse.T @ (inverse @ labels)
-    found = _dense.solve(K, labels, 0.0, overwrite=True)
+    found = dense.solve(K, labels, 0.0, overwrite=True)
     assert np.array_equal(K, B @ B.T)
     np.testing.assert_allclose(found.coefficients, exact, atol=1e-9 * np.abs(exact).max())
     assert found.rank == rank
@@ -66,7 +66,7 @@ def test_a_singular_gram_has_the_least_norm_answer(size: int) -> None:
 def test_duplicates_predict_the_mean_of_their_labels() -> None:
     K = ntk(2).gram(np.vstack([X[:5], X[:5], X[:1]]))
     labels = np.arange(11.0)
-    found = _dense.solve(K, labels, 0.0)
+    found = dense.solve(K, labels, 0.0)
     means = np.array([(0 + 5 + 10) / 3, 3.5, 4.5, 5.5, 6.5])
     np.testing.assert_allclose(K @ found.coefficients, [*means, *means, means[0]], rtol=1e-12)
     assert found.rank == 5
@@ -74,32 +74,32 @@ def test_duplicates_predict_the_mean_of_their_labels() -> None:
 
 def test_cholesky_that_passes_by_luck_is_noticed() -> None:
     """A Gram of condition 1e20: LAPACK's factorisation may succeed, with pivots that are noise."""
-    found = _dense.solve(gaussian(1e-3).gram(X), Y[:, 0], 0.0)
+    found = dense.solve(gaussian(1e-3).gram(X), Y[:, 0], 0.0)
     assert "numerically singular" in found.note
     assert np.abs(found.coefficients).max() < 1e15
     for ridge in (1e-300, 1e-17, 1e-12, 1e-3):
-        assert np.isfinite(_dense.solve(gaussian(1e-3).gram(X), Y, ridge).coefficients).all()
+        assert np.isfinite(dense.solve(gaussian(1e-3).gram(X), Y, ridge).coefficients).all()
 
 
 def test_norms_of_all_sizes_are_not_singular() -> None:
     """K(x, y) = ‖x‖‖y‖κ(u): scaled inputs have scaled coefficients, to the last digits, at norms 1e-9 to 1e9."""
     scales = np.logspace(-9, 9, 60)
     K = ntk(3).gram(X)
-    found = _dense.solve(K * np.outer(scales, scales), Y, 0.0, overwrite=True)
+    found = dense.solve(K * np.outer(scales, scales), Y, 0.0, overwrite=True)
     exact = np.linalg.solve(K, Y / scales[:, np.newaxis]) / scales[:, np.newaxis]
     assert (found.note, found.rank) == ("", None)
     np.testing.assert_allclose(found.coefficients, exact, rtol=1e-7)
-    factor, _ = _dense.factored(np.diag(scales), Y, 0.0)
+    factor, _ = dense.factored(np.diag(scales), Y, 0.0)
     assert factor.log_determinant() == pytest.approx(np.log(scales).sum(), abs=1e-10)
     np.testing.assert_allclose(factor.whiten(Y), Y / np.sqrt(scales)[:, np.newaxis], rtol=1e-14)
 
 
 def test_zero_labels_and_the_zero_kernel() -> None:
-    assert _dense.solve(np.eye(2), [0.0, 0.0], 0.0).residual == 0.0
-    found = _dense.solve(np.zeros((2, 2)), [1.0, 2.0], 0.0)
+    assert dense.solve(np.eye(2), [0.0, 0.0], 0.0).residual == 0.0
+    found = dense.solve(np.zeros((2, 2)), [1.0, 2.0], 0.0)
     assert (found.coefficients.tolist(), found.rank, found.residual) == ([0.0, 0.0], 0, 1.0)
-    assert _dense.solve(np.diag([1e-320, 1.0]), [1.0, 2.0], 0.0).coefficients.tolist() == [0.0, 2.0]
-    assert _dense.solve(np.zeros((2, 2)), [1.0, 2.0], 0.5).coefficients.tolist() == [2.0, 4.0]
+    assert dense.solve(np.diag([1e-320, 1.0]), [1.0, 2.0], 0.0).coefficients.tolist() == [0.0, 2.0]
+    assert dense.solve(np.zeros((2, 2)), [1.0, 2.0], 0.5).coefficients.tolist() == [2.0, 4.0]
 
 
 K = np.eye(2)
@@ -126,6 +126,6 @@ K = np.eye(2)
 )
 def test_refuses_in_one_line(arguments: Any, message: str) -> None:
     with pytest.raises(BadInput) as error:
-        _dense.solve(*arguments)
+        dense.solve(*arguments)
     assert message in str(error.value)
     assert "\n" not in str(error.value)

@@ -10,7 +10,7 @@ import scipy.linalg
 
 from simlab.core.errors import BadInput
 from simlab.kernels import gaussian, laplace, ntk
-from simlab.machines import KernelFlow, KernelRidge, _dense
+from simlab.machines import KernelFlow, KernelRidge, dense
 
 RNG = np.random.default_rng(21)
 X = RNG.standard_normal((30, 4)) / 2.0
@@ -65,7 +65,7 @@ def test_the_limit_is_the_interpolant_and_the_loss_falls() -> None:
     interpolant = KernelRidge(ntk(3)).fit(X, Y).predict(TEST)
     np.testing.assert_allclose(flow.predict(TEST, [np.inf])[0], interpolant, atol=1e-10)
     np.testing.assert_allclose(flow.predict(TEST, [1e9])[0], interpolant, atol=1e-10)
-    alpha = _dense.solve(ntk(3).gram(X), Y - START, 0.0).coefficients
+    alpha = dense.solve(ntk(3).gram(X), Y - START, 0.0).coefficients
     started = KernelFlow(ntk(3)).fit(X, Y, START).coefficients([np.inf])[0]
     np.testing.assert_allclose(started, alpha, atol=1e-9 * np.abs(alpha).max())
     loss = flow.loss(np.linspace(0.0, 50.0, 200))

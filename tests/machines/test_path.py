@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
 from simlab.kernels import Kernel, gaussian, laplace, nngp, ntk
-from simlab.machines import _conjugate, _solver, ridge_path, solve_path
+from simlab.machines import _solver, conjugate, ridge_path, solve_path
 from simlab.machines._factor import Factor
-from simlab.machines._nystrom import Nystrom
-from simlab.machines._operator import Stored, Tiled
+from simlab.machines.nystrom import Nystrom
+from simlab.machines.operator import Stored, Tiled
 
 RIDGES = [10.0, 0.1, 1e-3, 1e-6]
 Floats = NDArray[np.float64]
@@ -98,7 +98,7 @@ def test_a_matrix_that_is_never_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several blocks, the last of them ragged."""
     kernel = ntk(3)
     X, Y, K = problem(kernel, n=900)
-    monkeypatch.setattr("simlab.machines._operator.BLOCK_BYTES", 8 * 384 * 384)
+    monkeypatch.setattr("simlab.machines.operator.BLOCK_BYTES", 8 * 384 * 384)
     tiled = Tiled(kernel, X, 1)
     assert np.allclose(tiled.apply(Y), K @ Y, rtol=0, atol=1e-11)
     assert np.allclose(tiled.columns(np.array([3, 800])), K[:, [3, 800]], rtol=0, atol=1e-14)
@@ -245,14 +245,14 @@ def test_a_zero_output_and_a_zero_matrix() -> None:
 
 def test_going_on_from_saved_arrays_changes_no_bit() -> None:
     _, Y, K = problem(nngp(3))
-    system = _conjugate.System(Stored(K.astype(np.float32)), Y, np.array([1e-2, 1e-3, 1e-4]), 1e-7, 500)
+    system = conjugate.System(Stored(K.astype(np.float32)), Y, np.array([1e-2, 1e-3, 1e-4]), 1e-7, 500)
     nystrom = Nystrom.of(system.operator, 50, np.random.default_rng(0))
-    whole, pieces = (_conjugate.begin(system, nystrom) for _ in range(2))
+    whole, pieces = (conjugate.begin(system, nystrom) for _ in range(2))
     while not whole.finished:
-        _conjugate.advance(whole, system, nystrom)
+        conjugate.advance(whole, system, nystrom)
     while not pieces.finished:
-        _conjugate.advance(pieces, system, nystrom)
-        pieces = _conjugate.State(**{name: array.copy() for name, array in pieces.arrays().items()})
+        conjugate.advance(pieces, system, nystrom)
+        pieces = conjugate.State(**{name: array.copy() for name, array in pieces.arrays().items()})
     assert whole.iterations.max() > 20
     assert whole.alpha.tobytes() == pieces.alpha.tobytes()
     assert whole.residual.tobytes() == pieces.residual.tobytes()

@@ -16,7 +16,7 @@ from simlab.core import lookup
 from simlab.core.errors import BadInput
 from simlab.core.params import parse
 from simlab.networks import two_layer
-from simlab.networks._bound import Bound, diverged_weights
+from simlab.networks.bound import Bound, diverged_weights
 
 NET = {"initialise", "forward"}
 TRAINABLE = NET | {"loops", "tangent_gram"}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from simlab import networks
 from simlab.core.errors import BadInput
 from simlab.networks import resnet3
-from simlab.networks._bound import Bound
+from simlab.networks.bound import Bound
 
 n, d, k, m = 9, 4, 3, 6
 X = np.random.default_rng(0).standard_normal((n, d))

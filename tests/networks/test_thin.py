@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simlab.flows._problem import Problem
+from simlab.flows.problem import Problem
 from simlab.networks import resnet3
-from simlab.networks._bound import Bound
 from simlab.networks._resnet_factored import CHUNK
 from simlab.networks._thin import product, whole
+from simlab.networks.bound import Bound
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

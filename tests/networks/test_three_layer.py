@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simlab.networks import three_layer_mean_field as kind
-from simlab.networks._bound import Bound, diverged_weights
+from simlab.networks.bound import Bound, diverged_weights
 from simlab.sphere.mean_relu import mean_relu
 
 

@@ -14,7 +14,7 @@ from simlab.core.errors import BadInput
 from simlab.core.params import module_of
 from simlab.kernels import ntk
 from simlab.networks import _gram, linearised, mlp
-from simlab.networks._bound import Bound
+from simlab.networks.bound import Bound
 
 n, d, m = 300, 4, 6  # rows: more than a tile
 rng = np.random.default_rng(0)

@@ -16,7 +16,7 @@ from simlab.core import lookup
 from simlab.core.errors import BadInput
 from simlab.core.params import parse
 from simlab.kernels import ntk
-from simlab.networks._bound import Bound, diverged_weights
+from simlab.networks.bound import Bound, diverged_weights
 
 n, d = 6, 5
 X = np.random.default_rng(0).standard_normal((n, d))

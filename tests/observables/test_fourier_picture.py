@@ -13,7 +13,7 @@ from simlab import activations
 from simlab.data import ball_fourier, gaussian
 from simlab.networks import mlp, three_layer_mean_field, two_layer
 from simlab.observables import fourier_picture
-from simlab.observables._view import Setting, View
+from simlab.observables.view import Setting, View
 from simlab.targets import ball, radial, radial_relu, shells
 
 Floats = NDArray[np.float64]

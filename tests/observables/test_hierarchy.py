@@ -12,7 +12,7 @@ from simlab.data import boolean_cube, uniform_sphere
 from simlab.networks import resnet3, two_layer
 from simlab.observables import hierarchy, test_error, test_loss, train_loss, validation_error
 from simlab.observables import residual_power as of_one
-from simlab.observables._view import Setting, View, check
+from simlab.observables.view import Setting, View, check
 from simlab.targets import allen_zhu_li, relu_teacher
 
 d = 8

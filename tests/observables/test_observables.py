@@ -25,7 +25,7 @@ from simlab.observables import (
     teacher_alignment,
     weight_movement,
 )
-from simlab.observables._view import Setting, View, check, need
+from simlab.observables.view import Setting, View, check, need
 from simlab.targets import ball, gegenbauer, separation
 
 Floats = NDArray[np.float64]

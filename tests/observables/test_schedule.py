@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simlab.observables._schedule import Spacing, check_listed, instants, schedule
+from simlab.observables.schedule import Spacing, check_listed, instants, schedule
 
 
 @given(st.integers(1, 10**6), st.integers(2, 300), st.sampled_from(["linear", "log"]))

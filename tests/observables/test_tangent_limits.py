@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from simlab import networks
 from simlab.core.params import module_of
-from simlab.observables._limit import tangent_limit
+from simlab.networks.limit import tangent_limit
 from simlab.sphere.legendre import legendre
 from simlab.sphere.multiplicity import multiplicity
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import sem
 
 from simlab.observables import test_error
-from simlab.observables._view import Setting, View
+from simlab.observables.view import Setting, View
 
 
 def test_error_and_its_standard_error() -> None:

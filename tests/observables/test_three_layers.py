@@ -13,9 +13,9 @@ from scipy import stats
 from simlab.core.rng import Streams
 from simlab.data import ball_fourier
 from simlab.networks import three_layer_mean_field as net
-from simlab.networks._bound import Bound
+from simlab.networks.bound import Bound
 from simlab.observables import discretisation_error, first_layer, loss_split, neuron_symmetry, outer_particles
-from simlab.observables._view import View
+from simlab.observables.view import View
 from simlab.sphere.mean_relu import c_gamma
 from simlab.sphere.zonal import axes
 from simlab.targets import axis_relu, radial_relu

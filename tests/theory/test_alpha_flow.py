@@ -9,9 +9,9 @@ from scipy.integrate import solve_ivp
 from scipy.special import jv
 
 from simlab.core.errors import BadInput
-from simlab.data._ball_law import Law
+from simlab.sphere.ball_law import Law
 from simlab.sphere.mean_relu import mean_relu
-from simlab.targets._radial import Radial
+from simlab.targets.radial_function import Radial
 from simlab.theory import alpha_flow
 from simlab.theory._radial_moments import Moments
 

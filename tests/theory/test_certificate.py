@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import betainc, j0, j1, jv
 
 from simlab.core.errors import BadInput
-from simlab.data._ball_law import Law
-from simlab.targets._radial import Radial
+from simlab.sphere.ball_law import Law
+from simlab.targets.radial_function import Radial
 from simlab.theory.certificate import Spectrum, certificate, least_width
 from simlab.theory.tubes import covered_to, share, share_of_tubes
 

@@ -42,7 +42,7 @@ def test_expectations_over_g_by_monte_carlo(activation: Params) -> None:
     s = np.array([0.8, -1.1])
     means = free.Rates(activation, STAIRS).means(p.u, s)
     G = np.random.default_rng(2).standard_normal(100_000)
-    from simlab.activations._apply import apply, apply_derivative
+    from simlab.activations.elementwise import apply, apply_derivative
 
     for i in range(2):
         for k, z in enumerate(leap.points(3)):

@@ -12,8 +12,8 @@ from scipy.integrate import quad
 from scipy.special import j0, jv, jvp
 
 from simlab.core.errors import BadInput
-from simlab.data._ball_law import Law
-from simlab.targets._radial import Radial
+from simlab.sphere.ball_law import Law
+from simlab.targets.radial_function import Radial
 from simlab.theory.hankel import Transform
 
 BALL = Radial(lambda r: (r < 1.0) * 1.0, (1.0,))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simlab import activations
-from simlab.activations._apply import apply, apply_derivative
+from simlab.activations.elementwise import apply, apply_derivative
 from simlab.core.errors import BadInput
 from simlab.kernels import nngp
 from simlab.sphere.zonal import axes, zonal

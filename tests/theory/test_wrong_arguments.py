@@ -11,8 +11,8 @@ import pytest
 
 from simlab import activations, theory
 from simlab.data import gaussian
-from simlab.data._ball_law import Law
 from simlab.kernels import ntk
+from simlab.sphere.ball_law import Law
 from simlab.targets import Radial
 from simlab.theory import (
     alpha_flow,

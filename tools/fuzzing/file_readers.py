@@ -21,7 +21,7 @@ import simlab
 from fuzzing import file_originals
 from fuzzing.judging import Wrong, bad_line
 from simlab.core.errors import BadInput
-from simlab.data._files import read_array
+from simlab.data.files import read_array
 from simlab.kernels.stored import verify_gram
 from simlab.lab.directory import RunDirectory
 from simlab.lab.results import collate_run

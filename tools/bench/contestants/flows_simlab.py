@@ -15,11 +15,11 @@ class OnePass:
         dtype = np.dtype(parameters.get("dtype", "float64"))
         two_layer = importlib.import_module("simlab.networks.two_layer")
         self.flow = importlib.import_module("simlab.flows.sgd")
-        bound = importlib.import_module("simlab.networks._bound").Bound(
+        bound = importlib.import_module("simlab.networks.bound").Bound(
             two_layer.Params(width=inputs["a"].size), inputs["X"].shape[1], dtype
         )
         self.X, self.y, self.given = inputs["X"], inputs["y"], 0
-        problem = importlib.import_module("simlab.flows._problem").Problem
+        problem = importlib.import_module("simlab.flows.problem").Problem
         self.problem = problem.of(bound, self.X[:64], self.y[:64], 1.0, fresh=self.fresh)
         steps = len(self.X) // parameters["batch"]
         self.params = self.flow.Params(steps=steps, step=parameters["step"], batch=parameters["batch"], fresh=True)

@@ -15,10 +15,10 @@ class Descent:
         dtype = np.dtype(parameters.get("dtype", "float64"))
         two_layer = importlib.import_module("simlab.networks.two_layer")
         self.flow = importlib.import_module("simlab.flows.gradient_descent")
-        bound = importlib.import_module("simlab.networks._bound").Bound(
+        bound = importlib.import_module("simlab.networks.bound").Bound(
             two_layer.Params(width=inputs["a"].size), inputs["X"].shape[1], dtype
         )
-        problem = importlib.import_module("simlab.flows._problem").Problem
+        problem = importlib.import_module("simlab.flows.problem").Problem
         self.problem = problem.of(bound, inputs["X"], inputs["y"], 1.0)
         self.params = self.flow.Params(steps=parameters["steps"], step=parameters["step"])
         theta0 = np.concatenate([inputs["a"], inputs["W"].ravel()])

@@ -13,7 +13,7 @@ from serve import Arrays, Missing, serve
 class Radii:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         try:
-            law = importlib.import_module("simlab.data._ball_law").Law
+            law = importlib.import_module("simlab.sphere.ball_law").Law
         except ModuleNotFoundError as error:
             raise Missing(str(error)) from error
         self.n, self.at = parameters["radii"], inputs["at"]

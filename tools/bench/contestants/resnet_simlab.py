@@ -19,8 +19,8 @@ class Descent:
         self.flow = importlib.import_module("simlab.flows.sgd")
         (k, m), self.dim = inputs["A"].shape, inputs["X"].shape[1]
         self.network = self.kind.Params(width=m, outputs=k, form="residual", inner="factored")
-        bound = importlib.import_module("simlab.networks._bound").Bound(self.network, self.dim, dtype)
-        problem = importlib.import_module("simlab.flows._problem").Problem
+        bound = importlib.import_module("simlab.networks.bound").Bound(self.network, self.dim, dtype)
+        problem = importlib.import_module("simlab.flows.problem").Problem
         self.problem = problem.of(bound, inputs["X"], inputs["y"], 1.0)
         rates = {name: parameters[name] for name in ("step", "batch", "momentum", "weight_decay")}
         self.params = self.flow.Params(steps=len(inputs["batches"]), **rates)

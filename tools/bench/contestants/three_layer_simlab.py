@@ -17,8 +17,8 @@ class Descent:
         self.flow = importlib.import_module("simlab.flows.gradient_descent")
         m1, m2 = len(inputs["V"]), inputs["w"].size
         self.network = self.kind.Params(width=m1, outer_width=m2)
-        bound = importlib.import_module("simlab.networks._bound").Bound(self.network, inputs["X"].shape[1], dtype)
-        problem = importlib.import_module("simlab.flows._problem").Problem
+        bound = importlib.import_module("simlab.networks.bound").Bound(self.network, inputs["X"].shape[1], dtype)
+        problem = importlib.import_module("simlab.flows.problem").Problem
         self.problem = problem.of(bound, inputs["X"], inputs["y"], 1.0, width=m1)
         self.params = self.flow.Params(steps=parameters["steps"], step=parameters["step"], step_unit="particle")
         c = (m1 / m2) ** 0.5

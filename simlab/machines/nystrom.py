@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from simlab.machines._operator import Operator
+from simlab.machines.operator import Operator
 
 Floats = NDArray[np.float64]
 SMALLEST = 1e-10

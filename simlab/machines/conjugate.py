@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.machines._operator import Operator
+from simlab.machines.operator import Operator
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

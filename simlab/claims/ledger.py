@@ -22,7 +22,7 @@ from typing import Any, Literal
 from simlab.core import lookup
 from simlab.core.errors import BadInput
 from simlab.core.formats import FigureFormat
-from simlab.figures._style import save
+from simlab.figures.style import save
 from simlab.lab.directory import RunDirectory
 from simlab.lab.pace import Snapshot
 from simlab.lab.run import run_spec

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.activations._apply import apply
+from simlab.activations.elementwise import apply
 from simlab.core import checks
 from simlab.core.params import Params
 

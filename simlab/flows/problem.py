@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from simlab.core import checks
 from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
-from simlab.networks._bound import Bound
+from simlab.networks.bound import Bound
 
 Array = NDArray[Any]
 LIMIT = 1e8  # times the larger of the first loss and the target's mean square: what is beyond has diverged
@@ -62,7 +62,7 @@ class Problem:
     @classmethod
     def of(cls, bound: Bound, X: Array, y: Array, alpha: float, **more: Any) -> Problem:
         """The loss of a network on samples X (n, d), y (n,) or (n, c)."""
-        checks.instance(bound, "bound", Bound, "a network made ready, a simlab.networks._bound.Bound")
+        checks.instance(bound, "bound", Bound, "a network made ready, a simlab.networks.bound.Bound")
         X = checks.matrix(X, dim=bound.dim, dtype=bound.dtype)
         y = checks.array(y, "y", ndim=(1, 2), dtype=bound.dtype)
         if y.size != len(X) * bound.loops.outputs or len(y) != len(X):

@@ -1,7 +1,7 @@
 """The radius ‖x‖ of x = scale·y where y has the density φ², φ the inverse Fourier transform of a ball's indicator.
 
 The ball R_d B has volume 1: R_d = Γ(d/2+1)^{1/d}/√π, φ(y) = (R_d/‖y‖)^{d/2} J_{d/2}(2πR_d‖y‖). With ν = d/2 and
-s = 2πR_d‖y‖ the density of s is d·J_ν(s)²/s, its CDF J_ν(s)² + 2Σ_k J_{ν+k}(s)² (`_bessel`), and P(s > S) ≈ d/(πS):
+s = 2πR_d‖y‖ the density of s is d·J_ν(s)²/s, its CDF J_ν(s)² + 2Σ_k J_{ν+k}(s)² (`bessel`), and P(s > S) ≈ d/(πS):
 ‖x‖ has no mean. MATH §8.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simlab.core.errors import BadInput
-from simlab.data import _ball_sampler, _bessel
+from simlab.sphere import _ball_sampler, bessel
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ class Law:
         # At 0 the density is that of the volume, r^{d−1} φ(0)².
         inside = (s > 0) & (s < np.inf)
         safe = np.where(inside, s, 1.0)
-        found = np.where(inside, self.dim * self.wave * _bessel.bessel(self.order, safe) ** 2 / safe, 0.0)
+        found = np.where(inside, self.dim * self.wave * bessel.bessel(self.order, safe) ** 2 / safe, 0.0)
         return np.asarray(np.where(np.isnan(s), np.nan, found))
 
     def cdf(self, r: ArrayLike) -> Floats:
@@ -85,10 +85,10 @@ class Law:
         s = self.wave * np.asarray(r, dtype=np.float64)
         known = np.isfinite(s)
         flat = np.where(known, np.maximum(s, 0.0), 0.0).ravel()
-        high = flat >= _bessel.tail(self.order).start
+        high = flat >= bessel.tail(self.order).start
         mass, rest = np.empty(flat.size), np.empty(flat.size)
-        mass[~high] = _bessel.lower(self.order, flat[~high])
-        rest[high] = _bessel.upper(self.order, flat[high])[0]
+        mass[~high] = bessel.lower(self.order, flat[~high])
+        rest[high] = bessel.upper(self.order, flat[high])[0]
         rest[~high] = 1.0 - mass[~high]
         mass[high] = 1.0 - rest[high]
         beyond = np.where(np.isnan(s), s, np.where(s > 0, 1.0, 0.0))  # of radii that are no numbers
@@ -115,4 +115,4 @@ class Law:
     def phi(self, r: ArrayLike) -> Floats:
         """φ at the natural radius r/scale: Γ(ν+1) (2/s)^ν J_ν(s), 1 at the centre."""
         s = self.wave * np.asarray(r, dtype=np.float64)
-        return _bessel.hat(self.order, s)
+        return bessel.hat(self.order, s)

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MultipleLocator
 from numpy.typing import NDArray
 
-from simlab.figures._style import GREY, GUIDE, colours, setting, tick_at
-from simlab.figures._words import point_label
+from simlab.figures.style import GREY, GUIDE, colours, setting, tick_at
+from simlab.figures.words import point_label
 from simlab.record.reader import Results
 
 Floats = NDArray[np.float64]

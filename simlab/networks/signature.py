@@ -8,7 +8,7 @@ For real = float64 or float32, with θ the flat vector of all weights, X : (n, d
 - ``push(act, a, theta, v, X, sizes, numbers, out, scratch)``: out (n, c) ← J v;
 - ``pull(act, a, theta, R, X, sizes, numbers, out, scratch)``: out ← Σ_i J_iᵀ R_i.
 
-(act, a) is the activation's `simlab.activations._tiles.tile`; `sizes` and `numbers` hold what the loops need of the
+(act, a) is the activation's `simlab.activations.tiles.tile`; `sizes` and `numbers` hold what the loops need of the
 network's parameters; `scratch` is space to work in. Of `out` and `v`, where they have θ's size, only the trained part
 is written or read. A compiled function passed as an argument of these declared types is cached; as itself it never is.
 """
@@ -19,7 +19,7 @@ from typing import Any
 
 from numba import float64, int64, types, void
 
-from simlab.activations._tiles import signature as tile_signature
+from simlab.activations.tiles import signature as tile_signature
 
 
 def _activation(real: types.Float) -> tuple[Any, Any]:

@@ -2,7 +2,7 @@
 
 With probability CDF(ν) the CDF below ν is inverted: log s as a function of −log(u/CDF(ν)), by panels of polynomials.
 Else repeat: θ uniform in (0, π/2), s = ν/cos θ, accepted with probability (π/2) √(s²−ν²) J_ν(s)² ≤ 1. In modulus and
-phase (`_bessel`) that is N cos²ψ with
+phase (`bessel`) that is N cos²ψ with
 
     N = (π/2) √(s²−ν²) M²,   ψ = ν(tan θ − θ) − π/4 + δ,
 
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, jv, yv
 
 from simlab.core.jit import jit
-from simlab.data import _bessel
+from simlab.sphere import bessel
 
 Floats = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ def invert_below(order: float, u: Floats) -> Floats:
     """
     x = math.log(2.0) + (0.5 * np.log(u) + gammaln(order + 1.0)) / order
     for _ in range(60):
-        log_mass, ratio = _bessel.log_lower(order, np.exp(x))
+        log_mass, ratio = bessel.log_lower(order, np.exp(x))
         step = (np.log(u) - log_mass) * ratio / (2.0 * order)
         x += step
         if np.abs(step).max(initial=0.0) < 1e-15:
@@ -77,8 +77,8 @@ def modulus_phase(order: float, complement: Floats) -> tuple[Floats, Floats]:
     """N and δ at ϑ ∈ (0, π/2)."""
     c, cos = np.sin(complement), np.cos(complement)
     s = order / c
-    t = _bessel.tail(order)
-    y, powers = c * c, np.arange(_bessel.TERMS)
+    t = bessel.tail(order)
+    y, powers = c * c, np.arange(bessel.TERMS)
     with np.errstate(over="ignore", invalid="ignore"):  # where s is below S₁ and the series is not used
         high_modulus = np.polynomial.polynomial.polyval(y, t.w) * cos
         high_phase = np.polynomial.polynomial.polyval(y, np.where(powers > 0, t.phase, 0.0)) / c
@@ -92,16 +92,16 @@ def modulus_phase(order: float, complement: Floats) -> tuple[Floats, Floats]:
 
 @functools.lru_cache(maxsize=16)
 def tables(order: float) -> Tables:
-    start = _bessel.tail(order).start
-    mass = float(_bessel.lower(order, np.array([order]))[0])
+    start = bessel.tail(order).start
+    mass = float(bessel.lower(order, np.array([order]))[0])
     below = panels(lambda w: np.log(invert_below(order, mass * np.exp(-w))), np.linspace(0.0, DEPTH, 81), 11)
     count = math.ceil(256 * max(1.0, (order / 1000.0) ** (1.0 / 3.0)))
     angles = np.linspace(0.0, 0.5 * math.pi, count + 1)
     modulus = panels(lambda a: modulus_phase(order, a)[0], angles, 7)
     phase = panels(lambda a: modulus_phase(order, a)[1], angles, 7)
     edges = np.linspace(order, start, math.ceil(start - order) + 1)
-    heights = _bessel.lower(order, edges)
-    middle = panels(lambda s: _bessel.lower(order, s), edges, 14)
+    heights = bessel.lower(order, edges)
+    middle = panels(lambda s: bessel.lower(order, s), edges, 14)
     return Tables(order, mass, below, modulus, phase, edges, heights, middle)
 
 
@@ -171,18 +171,18 @@ def invert_tail(q: Floats, order: float, start: float, w: Floats, v: Floats, f: 
     for i in range(q.size):
         x = max(2.0 * order / (math.pi * q[i]), start)
         left, right, reach = start, x, 2.0
-        while _bessel.tail_at(order, right, w, v, f, g)[0] > q[i]:
+        while bessel.tail_at(order, right, w, v, f, g)[0] > q[i]:
             left = right
             right += reach
             reach *= 2.0
         x = max(x, left)
         for _ in range(200):
-            survival, bessel = _bessel.tail_at(order, x, w, v, f, g)
+            survival, J = bessel.tail_at(order, x, w, v, f, g)
             if survival > q[i]:
                 left = x
             else:
                 right = x
-            slope = 2.0 * order * bessel * bessel / x
+            slope = 2.0 * order * J * J / x
             ahead = x + (survival - q[i]) / slope if slope > 0.0 else right
             ahead = ahead if left < ahead < right else 0.5 * (left + right)
             if abs(ahead - x) <= 2e-16 * x:
@@ -200,7 +200,7 @@ def sample(order: float, n: int, rng: np.random.Generator) -> Floats:
 
 def quantile(order: float, u: Floats) -> Floats:
     """s with CDF(s) = u, 0 ≤ u < 1, u : (n,)."""
-    t, tail = tables(order), _bessel.tail(order)
+    t, tail = tables(order), bessel.tail(order)
     s = np.zeros(u.size)
     floor = t.mass_below * math.exp(-DEPTH)
     deep, low, high = (u > 0) & (u < floor), (u >= floor) & (u < t.mass_below), u > t.heights[-1]

@@ -17,7 +17,7 @@ d operations a pair.
 A neuron with w = 0 adds nothing to f. There R has a kink; its part of the gradient is taken as 0, as σ'(0) = 0 would
 have it: such a neuron stays. Costs: two products of (m + k)² d flops and (m + k)²/2 angles of some 20 ns.
 
-The function has the signature of every network's gradient (`_signature`): X are the teacher's neurons (k, d), y its
+The function has the signature of every network's gradient (`signature`): X are the teacher's neurons (k, d), y its
 coefficients (k, 1), sizes = (m, d, 1 if the first layer is trained, 1 if the second is), numbers = (s, μ).
 """
 
@@ -30,9 +30,9 @@ import numpy as np
 from numba import float64
 from numpy.typing import NDArray
 
-from simlab.activations._angles import angles, sine_minus_angle_cosine
+from simlab.activations.angles import angles, sine_minus_angle_cosine
 from simlab.core.jit import jit
-from simlab.networks._signature import GRADIENT
+from simlab.networks.signature import GRADIENT
 
 Floats = NDArray[np.float64]
 NEAR = 0.05  # radians; a product's 1e-16·√d is then at most 1e-14 of an angle

@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from simlab.figures._seeds import THIN, Seeds, band
-from simlab.figures._style import GREY
+from simlab.figures.seeds import THIN, Seeds, band
+from simlab.figures.style import GREY
 from simlab.record.reader import Results
 from simlab.record.schema import RECORD
 

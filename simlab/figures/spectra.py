@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from simlab.figures._style import GUIDE, colours, panels
-from simlab.figures._words import number
+from simlab.figures.style import GUIDE, colours, panels
+from simlab.figures.words import number
 from simlab.kernels import Kernel
 from simlab.kernels._endpoints import predicted
 from simlab.kernels._spectrum import Spectrum

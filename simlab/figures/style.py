@@ -15,7 +15,7 @@ from matplotlib.ticker import NullLocator
 
 from simlab.core.errors import BadInput, shown
 from simlab.core.formats import FIGURE_FORMATS
-from simlab.figures._words import number
+from simlab.figures.words import number
 from simlab.record.atomic import committing
 from simlab.record.reader import Results
 

@@ -1,6 +1,6 @@
 """φ and φ' of any activation over an array: the one loop that finite networks and random features share.
 
-φ comes in as an argument of declared type (`_signature.PHI`), so that the loop is compiled once, and cached, for all
+φ comes in as an argument of declared type (`signature.PHI`), so that the loop is compiled once, and cached, for all
 activations; a user's own φ, compiled in the process, fits the same loop. The call through a pointer costs about 2 ns
 an entry, less than the product with the weights that made it.
 """
@@ -14,7 +14,7 @@ from numba import float64, types, void
 from numpy.typing import NDArray
 
 from simlab import activations
-from simlab.activations._signature import PHI
+from simlab.activations.signature import PHI
 from simlab.core.jit import jit
 from simlab.core.params import Params, module_of
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from simlab.activations._tiles import tile
+from simlab.activations.tiles import tile
 from simlab.core import checks
 from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
@@ -71,7 +71,7 @@ def checked_start(dim: Any, rng: Any, size: Callable[[int], int]) -> int:
 
 @dataclass(frozen=True)
 class Loops:
-    """What a trainable kind tells of itself: compiled functions of the signatures of `_signature`, each for both float
+    """What a trainable kind tells of itself: compiled functions of the signatures of `signature`, each for both float
     types, and their arguments.
 
     `size` is that of θ, `trained` the part of it that is trained, `scratch(n)` the numbers of scratch space for n rows.
