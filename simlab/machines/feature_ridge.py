@@ -29,7 +29,7 @@ from simlab.core.errors import BadInput, shown
 from simlab.core.params import Params, kind_of, module_of
 from simlab.core.resources import free_memory
 from simlab.machines import dense
-from simlab.machines._estimator import Estimator, inputs, labels
+from simlab.machines.estimator import Estimator, inputs, labels
 from simlab.machines._feature_sums import (
     NormalEquations,
     bound,

@@ -24,7 +24,7 @@ from simlab.core import checks
 from simlab.core.checks import BadData
 from simlab.core.errors import shown
 from simlab.machines import dense
-from simlab.machines._estimator import Floats, inputs, labels
+from simlab.machines.estimator import Floats, inputs, labels
 from simlab.machines._predict import kernel_times
 from simlab.machines.kernel_ridge import checked_kernel
 

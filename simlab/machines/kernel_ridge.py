@@ -18,7 +18,7 @@ from simlab.core.errors import shown
 from simlab.core.resources import free_memory
 from simlab.kernels import Kernel
 from simlab.machines import dense
-from simlab.machines._estimator import Estimator, Floats, labels, weights_of
+from simlab.machines.estimator import Estimator, Floats, labels, weights_of
 from simlab.machines._path import ridge_path
 from simlab.machines._predict import kernel_times
 from simlab.machines._solver import solve_path
