@@ -2,8 +2,8 @@
 
 A machine is a class whose constructor only stores its arguments; everything is checked in `fit`. Parameters of a
 parameter have names with two underscores: ``set_params(kernel__depth=3)`` puts another kernel in the place of the old
-one, for kernels, like all kinds, are values. scikit-learn is imported nowhere but in `__sklearn_tags__`, which only it calls. Errors are
-`BadInput` and also what scikit-learn's checks expect: ValueError, TypeError, NotFittedError.
+one, for kernels, like all kinds, are values. scikit-learn is imported nowhere but in `__sklearn_tags__`, which only it
+calls. Errors are `BadInput` and also what scikit-learn's checks expect: ValueError, TypeError, NotFittedError.
 """
 
 from __future__ import annotations
