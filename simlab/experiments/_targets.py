@@ -6,6 +6,7 @@ import numpy as np
 
 from simlab.core.errors import BadInput
 from simlab.data.law import Law
+from simlab.networks.network import Network
 from simlab.targets._trial import on_trial
 from simlab.targets.target import Function, Target
 
@@ -25,3 +26,9 @@ def draw_target(target: Target, dim: int, rng: np.random.Generator, key: str = "
         return target.draw(dim, rng)
     except BadInput as error:
         raise BadInput(f"{key}.{error}") from None
+
+
+def check_outputs(network: Network, target: Target) -> None:
+    """Raise ValueError where the network has not as many outputs as the target."""
+    if (outputs := network.output_count()) != (wanted := target.components() or 1):
+        raise ValueError(f"network.outputs = {outputs}: the target has {wanted}")
