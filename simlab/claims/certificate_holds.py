@@ -21,7 +21,7 @@ from simlab.claims.ledger import Judgement
 from simlab.core.params import choose, module_of
 from simlab.figures.style import colours, panels, tick_at
 from simlab.record.reader import Results
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 
 STATEMENT = "No trained two-layer net has an error below the certificate of its width; nets of three layers do."
 SOURCE = "Depth separation [S2] §5.1: lemmas on tubes and radial functions (Eldan and Shamir 2016)"
@@ -90,7 +90,7 @@ def variance(dim: int, table: dict[str, Any]) -> float:
     """Var g(x): what the best constant leaves; exact but for 20 000 quantiles of the radius."""
     target = choose("targets", table, "target")
     drawn = module_of(target).draw(target, dim, np.random.default_rng(0))
-    return float(np.var(drawn.profile(Law.of_mass(dim, MASS).stratified(RADII))))
+    return float(np.var(drawn.profile(BallLaw.of_mass(dim, MASS).stratified(RADII))))
 
 
 def judge(results: Results) -> Judgement:

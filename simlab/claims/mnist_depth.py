@@ -64,7 +64,7 @@ CONTROL = ('sweep.kernel.kind=["nngp"]', "sweep.kernel.depth=[1, 2]")
 def data_needed() -> str | None:
     """What to give, in a sentence, where MNIST is not there."""
     try:
-        images.find_all(images.Params())
+        images.Images().find_all()
     except BadInput as error:
         missing = f" ({error})" if data_directory() else ""
         return (

@@ -17,11 +17,12 @@ from typing import Annotated, Any, Literal
 import numba
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, PlainValidator, model_validator
+from pydantic import Field, model_validator
 
 from simlab import activations
 from simlab.activations.tiles import both
 from simlab.core.errors import BadInput
+from simlab.core.fields import number_or
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.networks import _two_layer_loops as compiled
@@ -30,14 +31,6 @@ from simlab.networks.bound import Loops, checked_start, inputs, other_inputs, we
 from simlab.networks.bound import forward as forward  # of the contract
 
 Floats = NDArray[np.float64]
-
-
-def _number_or_unit(value: Any) -> Any:
-    if value is None or value == "unit":
-        return value
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1e15:
-        return float(value)
-    raise ValueError('must be a number greater than 0, or "unit"')
 
 
 class Params(Base):
@@ -50,7 +43,7 @@ class Params(Base):
     trained: Literal["both", "first", "second"] = Field("both", description="which layers are trained")
     doubled: bool = Field(False, description="neurons in pairs of opposite sign, so that f = 0 at the start")
     init_std: float = Field(1.0, gt=0, le=1e15, description="standard deviation τ of every weight at the start")
-    inner_std: Annotated[float | Literal["unit"] | None, PlainValidator(_number_or_unit)] = Field(
+    inner_std: Annotated[float | Literal["unit"] | None, number_or("unit", most=1e15, optional=True)] = Field(
         None, description='that of W apart: a number, or "unit" for 1/√d; left out: init_std'
     )
 
