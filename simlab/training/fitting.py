@@ -138,7 +138,7 @@ def _observables(observe: Any, samples: Samples) -> list[Observable]:
     listed = [observe] if single else checks.listed(observe, "observe", "a list of observables, or one")
     found = [_chosen("observables", one, f"observe[{i}]") for i, one in enumerate(listed)]
     for one in found:
-        if one.reads_test and not len(samples.y_test):
+        if one.needs_test and not len(samples.y_test):
             raise BadInput(f"X_test is not given: the observable {one.kind} is measured there; give X_test and y_test")
     return found
 
