@@ -261,7 +261,9 @@ def _load(room: str, point: importlib.metadata.EntryPoint) -> type[Any]:
 
 def able(room: str, wanted: Callable[[type[Any]], bool] | type) -> list[str]:
     """The kinds of a room that are subclasses of a contract, or whose class fulfils a condition. Imports them all."""
-    fits = (lambda cls: issubclass(cls, wanted)) if isinstance(wanted, type) else wanted
+    from simlab.core.transition import facts  # TRANSITION
+
+    fits = (lambda cls: issubclass(cls, wanted)) if isinstance(wanted, type) else lambda cls: wanted(facts(cls))
     return [kind for kind in names(room) if fits(get(room, kind))]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from simlab import figures
+from simlab import claims, figures
 from simlab.core import json_schema, lookup
 from simlab.core.errors import SimlabError
 from simlab.lab.results import merged_outputs
@@ -57,11 +57,11 @@ def schema() -> Draft202012Validator:
 
 def claim_specs() -> Iterator[tuple[str, dict[str, Any]]]:
     for name in lookup.kinds("claims"):
-        claim = lookup.get("claims", name)
-        for size in ("QUICK", "FULL"):
-            tables = tomllib.loads(getattr(claim, size))
+        claim = claims.get(name)
+        for size, text in (("quick", claim.quick), ("full", claim.full)):
+            tables = tomllib.loads(text)
             yield f"{name} {size}", tables
-            yield f"{name} {size} control", override(tables, claim.CONTROL)
+            yield f"{name} {size} control", override(tables, claim.control)
 
 
 def test_every_shipped_spec_is_right(schema: Draft202012Validator) -> None:
