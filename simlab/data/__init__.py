@@ -1,7 +1,7 @@
 """data: laws of inputs, and sampling. A kind is a `Law`: its dimension, samples of it, and facts.
 
-Stored data lie in the directory of ``--data`` or SIMLAB_DATA (`directory`). `splits.draw` gives training, validation and
-test inputs; of a stored set their rows are kept apart. `check` tests whether a kind keeps the contract.
+Stored data lie in the directory of ``--data`` or SIMLAB_DATA (`directory`). `splits.draw` gives training, validation
+and test inputs; of a stored set their rows are kept apart. `check` tests whether a kind keeps the contract.
 """
 
 from __future__ import annotations

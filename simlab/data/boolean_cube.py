@@ -31,9 +31,7 @@ class BooleanCube(Law):
     scale: Annotated[float | Literal["unit"], number_or("unit", meaning=" for 1/√d")] = Field(
         1.0, description='size s of a coordinate; "unit": 1/√d, which puts the cube on the unit sphere'
     )
-    rest: Law | None = Field(
-        None, description="law D₂ of the coordinates that follow, independent; none by default"
-    )
+    rest: Law | None = Field(None, description="law D₂ of the coordinates that follow, independent; none by default")
 
     @field_validator("rest")
     @classmethod

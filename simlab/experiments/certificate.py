@@ -19,7 +19,7 @@ from pydantic import Field, field_validator, model_validator
 
 from simlab.core import kinds
 from simlab.core.errors import BadInput, one_of
-from simlab.core.params import AsTuple, Room, kind_of, module_of
+from simlab.core.params import AsTuple, Room, kind_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.experiments._descent import drawn

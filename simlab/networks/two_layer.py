@@ -12,7 +12,7 @@ Loops and tangent kernel: `_two_layer_loops`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numba
 import numpy as np

@@ -35,9 +35,7 @@ class Hierarchical(Target):
     outputs: int = Field(3, ge=1, description="number k of outputs")
     inner_neurons: int = Field(1, ge=1, description="p_F, neurons per output of F")
     outer_neurons: int = Field(4, ge=1, description="p_G, neurons per output of G")
-    inner_activation: Activation = Field(
-        default_factory=lambda: activations.get("tanh"), description="φ of F, smooth"
-    )
+    inner_activation: Activation = Field(default_factory=lambda: activations.get("tanh"), description="φ of F, smooth")
     outer_activation: Activation = Field(default_factory=lambda: activations.get("sin"), description="ψ of G, smooth")
     inner_norm: float = Field(1.0, gt=0, description="norm of each w")
     outer_norm: float = Field(1.0, gt=0, description="norm of each v")
@@ -64,9 +62,7 @@ class Hierarchical(Target):
         return Hierarchy(inner, outer, self.alpha, dim)
 
 
-def _layer(
-    activation: Activation, norm: float, shape: tuple[int, int], dim: int, rng: np.random.Generator
-) -> Function:
+def _layer(activation: Activation, norm: float, shape: tuple[int, int], dim: int, rng: np.random.Generator) -> Function:
     """X (n, dim) → (n, k): k sums of `shape[1]` neurons each."""
     W = norm * axes(shape[0] * shape[1], dim, rng)
     signs = rng.choice((-1.0, 1.0), size=shape)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from simlab.targets._trial import on_trial
 
 from simlab.core import checks, lookup
 from simlab.core.errors import BadInput
 from simlab.core.params import choose
-from simlab.targets._trial import on_trial
 
 
 @pytest.mark.parametrize(("kind", "fields"), lookup.all_examples("targets"))
