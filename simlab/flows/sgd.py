@@ -225,7 +225,7 @@ def _stage(params: Params, problem: Problem, step: int) -> Stage:
 
 
 def _stages(problem: Problem) -> tuple[range, ...]:
-    network = None if problem.bound is None else problem.bound.params
+    network = None if problem.bound is None else problem.bound.network
     if network is None or not can_layerwise(network):
         raise BadInput("flow.layerwise = true: the network does not say which part of it is a layer")
     every: tuple[range, ...] = module_of(network).stages(network, problem.X.shape[1])
