@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from simlab.core import constants as module
-from simlab.core import lookup
+from simlab.core import kinds
 from simlab.core.constants import constants
 
 NAMES = ("STATEMENT", "SOURCE", "EXPECTED", "CONTROL", "QUICK", "FULL")
 
 
-@pytest.mark.parametrize("claim", lookup.kinds("claims"))
+@pytest.mark.parametrize("claim", kinds.names("claims"))
 def test_the_same_as_by_importing(claim: str) -> None:
     found, imported = constants("claims", claim, NAMES), importlib.import_module(f"simlab.claims.{claim}")
     assert {name: getattr(found, name) for name in NAMES} == {name: getattr(imported, name) for name in NAMES}
@@ -44,8 +44,8 @@ def test_only_what_is_needed_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_nothing_heavy_is_imported() -> None:
     script = (
-        "import sys\nfrom simlab.core import lookup\nfrom simlab.core.constants import constants\n"
-        f"for claim in lookup.kinds('claims'):\n    constants('claims', claim, {NAMES})\n"
+        "import sys\nfrom simlab.core import kinds\nfrom simlab.core.constants import constants\n"
+        f"for claim in kinds.names('claims'):\n    constants('claims', claim, {NAMES})\n"
         "print([m for m in ('numba', 'scipy', 'matplotlib', 'h5py', 'pydantic') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
