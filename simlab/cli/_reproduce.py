@@ -67,7 +67,8 @@ def reproduce(
 
     for name in claims:
         catalogue.check_name("claims", name, "claim")  # before anything heavy is imported
-    from simlab.claims.ledger import passed, tally
+    from simlab.claims import get
+    from simlab.claims.ledger import Listener, passed, tally
     from simlab.claims.ledger import reproduce as measure
     from simlab.cli._progress import Display
     from simlab.cli._verdicts import Course, line
@@ -93,16 +94,13 @@ def reproduce(
                 display.print(line(verdict, longest, _text.width()))
 
         rows = measure(
-            names,
+            map(get, names),
             size,
             output,
             workers=workers,
             overwrite=overwrite,
-            progress=progress,
-            say=display.say,
-            begin=begin,
-            judged=judged,
             figure_format=figure_format,
+            listener=Listener(begin, judged, progress, display.say),
         )
     if as_json:
         _options.print_json(rows)

@@ -1,13 +1,17 @@
-"""A sweep from its spec to its figure, with progress: what `simlab run`, `simlab resume` and `simlab.run` share."""
+"""A sweep from its spec to its figure, with progress: what `simlab run`, `simlab resume` and `simlab.run` share.
+
+And `simlab.train` with the same display.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simlab.cli import _hint
 from simlab.cli._progress import Display, checking
@@ -21,6 +25,9 @@ from simlab.lab.run import COMMIT_SECONDS, Order, Outcome, Source, default_direc
 from simlab.lab.spec import Spec
 from simlab.record.index import Index
 from simlab.record.reader import Results
+
+if TYPE_CHECKING:
+    from simlab.training import Trained
 
 DATA = "SIMLAB_DATA"
 
@@ -101,6 +108,23 @@ def run(
         except KeyboardInterrupt:
             print(f"simlab: stopped; what was committed is kept{_hint.how_to_go_on()}", file=sys.stderr, flush=True)
             raise
+
+
+def train(network: Any, X: Any, y: Any, flow: Any, progress: bool, **options: Any) -> Trained:
+    """`simlab.train`: with a bar, as `run` has it."""
+    from simlab import training
+    from simlab.core import checks
+    from simlab.core.compiling import watching
+
+    quiet = not checks.flag(progress, "progress")
+    began = time.monotonic()
+    with Display(quiet) as display:
+
+        def step(done: float, total: float) -> None:
+            display.amount("steps", done, total, done / max(time.monotonic() - began, 1e-9))
+
+        with watching(display.compiles):
+            return training.train(network, X, y, flow, None if quiet else step, **options)
 
 
 @contextlib.contextmanager

@@ -165,7 +165,9 @@ def loaded(room: str) -> dict[str, type[Any]]:
 
 def able(room: str, wanted: Callable[[type[Any]], bool] | type) -> list[str]:
     """The kinds of a room that are subclasses of a contract, or whose class fulfils a condition. Imports them all."""
-    fits = (lambda cls: issubclass(cls, wanted)) if isinstance(wanted, type) else wanted
+    from simlab.core.transition import facts  # TRANSITION
+
+    fits = (lambda cls: issubclass(cls, wanted)) if isinstance(wanted, type) else lambda cls: wanted(facts(cls))
     return [kind for kind, cls in loaded(room).items() if fits(cls)]
 
 

@@ -28,9 +28,13 @@ Floats = NDArray[np.float64]
 
 
 class Network(Kind):
-    """What every network tells of itself."""
+    """What every network tells of itself.
+
+    has_stages: whether it names layers that can be trained one after another (`Trainable.stages`).
+    """
 
     lack: ClassVar[str] = "no network of use here"
+    has_stages: ClassVar[bool] = False
 
     def output_count(self) -> int:
         """Number c of outputs."""

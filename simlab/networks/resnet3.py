@@ -36,6 +36,7 @@ from simlab.networks.bound import Loops, checked_start, inputs, other_inputs, ve
 from simlab.networks.bound import forward as forward  # of the contract
 
 Floats = NDArray[np.float64]
+HAS_STAGES = True
 KEPT = 1 << 26  # floats of the δ of a block of rows, 0.5 GB: all rows at once up to m = 8000 at n k = 8000
 
 

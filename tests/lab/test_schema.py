@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from simlab import figures
-from simlab.core import json_schema, kinds, lookup
+from simlab import claims, figures
+from simlab.core import json_schema, kinds
 from simlab.core.errors import SimlabError
 from simlab.lab.results import merged_outputs
 from simlab.lab.schema import spec_schema
@@ -57,11 +57,11 @@ def schema() -> Draft202012Validator:
 
 def claim_specs() -> Iterator[tuple[str, dict[str, Any]]]:
     for name in kinds.names("claims"):
-        claim = lookup.get("claims", name)
-        for size in ("QUICK", "FULL"):
-            tables = tomllib.loads(getattr(claim, size))
+        claim = claims.get(name)
+        for size, text in (("quick", claim.quick), ("full", claim.full)):
+            tables = tomllib.loads(text)
             yield f"{name} {size}", tables
-            yield f"{name} {size} control", override(tables, claim.CONTROL)
+            yield f"{name} {size} control", override(tables, claim.control)
 
 
 def test_every_shipped_spec_is_right(schema: Draft202012Validator) -> None:
