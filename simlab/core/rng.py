@@ -60,3 +60,8 @@ def load_generator(text: str) -> np.random.Generator:
     bits = kind()
     bits.state = state
     return np.random.Generator(bits)
+
+
+def copy_generator(generator: np.random.Generator) -> np.random.Generator:
+    """A generator of its own at the same place: two flows from the same streams then see the same numbers."""
+    return load_generator(dump_generator(generator))

@@ -61,8 +61,8 @@ def passes(contract: Any, thing: Any) -> bool:
 
 
 def passes_class(contract: Any, other: Any) -> bool:
-    if contract.__module__ == "simlab.core.params" and contract.__name__ == "Params":
-        return isinstance(other, kinds.KindClass)
+    if contract.__module__ == "simlab.core.params":  # an old-style annotation takes every kind
+        return isinstance(other, kinds.KindClass) and kinds.Kind in other.__mro__
     if getattr(other, "__name__", "") != "Params" or not isinstance(other, kinds.KindClass):
         return False
     file = contract.__module__.rpartition(".")[2]
@@ -90,7 +90,36 @@ def bound(params: Any, name: str) -> Any:
         return functools.partial(found, params)
     if name.upper() in vars(module):
         return vars(module)[name.upper()]
-    raise AttributeError(f"{type(params).__module__}.Params has no {name}")
+    if (type(params).room, name) == ("networks", "particle_count"):
+        return lambda: getattr(params, "width", None)
+    if (type(params).room, name) == ("networks", "output_count"):
+        return lambda: getattr(params, "outputs", 1)
+    value = default(type(params), name)
+    return functools.partial(value, params) if callable(value) else value
+
+
+def default(cls: Any, name: str) -> Any:
+    """What the contracts of an old-style kind's room say where its module says nothing."""
+    file = sys.modules[kinds.contract(cls.room).__module__]
+    for found in vars(file).values():
+        if isinstance(found, kinds.KindClass) and found.__module__ == file.__name__ and name in vars(found):
+            return vars(found)[name]
+    raise AttributeError(f"{cls.__module__}.Params has no {name}")
+
+
+class Facts:
+    """The constants of an old-style kind as those of a class."""
+
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+
+    def __getattr__(self, name: str) -> Any:
+        module = sys.modules[self.cls.__module__]
+        return vars(module)[name.upper()] if name.upper() in vars(module) else default(self.cls, name)
+
+
+def facts(cls: Any) -> Any:
+    return Facts(cls) if cls.__name__ == "Params" else cls
 
 
 def examples(room: str, kind: str) -> list[dict[str, Any]]:

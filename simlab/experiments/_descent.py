@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core import lookup
-from simlab.core.errors import BadInput, one_of, shown
-from simlab.core.params import MOST_ENTRIES, AsTuple, Room, kind_of, module_of
+from simlab.core.errors import BadInput, shown
+from simlab.core.params import MOST_ENTRIES, AsTuple, Room, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
-from simlab.flows import sgd
+from simlab.flows.flow import Flow, FlowState
 from simlab.flows.problem import ENDINGS as OF_FLOWS
 from simlab.flows.problem import GOING, Problem, ending_of
 from simlab.networks.bound import diverged_weights
@@ -57,19 +56,19 @@ class Followed(Base):
     first_time: float | None = Field(
         None, gt=0, description="log, a flow in time: the first after 0; left out: a ten-thousandth of the last"
     )
-    flow: Annotated[Base, Room("flows")]
+    flow: Flow
     observables: Annotated[tuple[Base, ...], Room("observables")] = Field(
         (train_loss.Params(), test_loss.Params(), weight_movement.Params()), description="what to measure"
     )
 
     @model_validator(mode="after")
     def _instants_are_possible(self) -> Followed:
-        check_listed(self.at, self.spacing, last(self.flow), "at")
-        if clock(self.flow) == "step" and (broken := [at for at in self.at if not at.is_integer()]):
+        check_listed(self.at, self.spacing, self.flow.last(), "at")
+        if self.flow.clock == "step" and (broken := [at for at in self.at if not at.is_integer()]):
             raise ValueError(f"at = {shown(list(self.at))}: {broken[0]} is not a number of steps")
-        if self.first_time is not None and (clock(self.flow) == "step" or self.first_time >= last(self.flow)):
+        if self.first_time is not None and (self.flow.clock == "step" or self.first_time >= self.flow.last()):
             raise ValueError(f"first_time = {self.first_time}: only for a flow in time, and before its end")
-        if self.needs_linearised and getattr(self.flow, "step", None) == "auto":
+        if self.needs_linearised and self.flow.chooses_steps():
             raise ValueError('flow.step = "auto": the linearised network beside takes the same steps; give a number')
         return self
 
@@ -78,23 +77,12 @@ class Followed(Base):
         return need(self.observables, "linearised")
 
 
-def clock(flow: Base) -> str:
-    """What a flow counts: "step" or "time"."""
-    return getattr(module_of(flow), "CLOCK", "step")
-
-
-def last(flow: Any) -> float:
-    """The last step, or time."""
-    return float(flow.end_time if clock(flow) == "time" else flow.steps)
-
-
 def plan(params: Followed) -> NDArray[Any]:
     """The steps, or times, to record."""
-    flow: Any = params.flow
-    if clock(flow) == "time":
-        first = params.first_time or 1e-4 * flow.end_time
-        return instants(flow.end_time, params.records, params.spacing, first, params.at)
-    return schedule(flow.steps, params.records, params.spacing, [int(at) for at in params.at])
+    last = params.flow.last()
+    if params.flow.clock == "time":
+        return instants(last, params.records, params.spacing, params.first_time or 1e-4 * last, params.at)
+    return schedule(int(last), params.records, params.spacing, [int(at) for at in params.at])
 
 
 @dataclass
@@ -107,7 +95,7 @@ class Course:
     beside: tuple[Problem, NDArray[Any]] | None
     schedule: NDArray[Any]
     repeated: list[Base]
-    kept: dict[str, Any] = field(default_factory=dict)
+    cache: dict[str, Any] = field(default_factory=dict)
     has_risk: Callable[[View], bool] = lambda view: True
 
 
@@ -119,7 +107,7 @@ def course(
 
 
 def outputs(params: Followed) -> dict[str, Output]:
-    timed = clock(params.flow) == "time"
+    timed = params.flow.clock == "time"
     found = {
         "step": Output(f"number of steps {'of the solver' if timed else 'made'}", (RECORD,), dtype="int64"),
         "time": Output("time of the flow" if timed else "sum of the step sizes", (RECORD,)),
@@ -134,22 +122,21 @@ def outputs(params: Followed) -> dict[str, Output]:
 
 
 def start(params: Followed, course: Course, streams: Streams) -> State:
-    flow = module_of(params.flow)
-    net = flow.start(params.flow, course.problem, course.theta0, streams)
-    state: State = {"recorded": 0, "ending": net["ending"], "finished": False, "last": -1.0}
-    if "eta" in net:
-        state["step_size"] = net["eta"]
+    net = params.flow.start(course.problem, course.theta0, streams)
+    state: State = {"recorded": 0, "ending": net.ending, "finished": False, "last": -1.0}
+    if net.step_size() is not None:
+        state["step_size"] = net.step_size()
     if course.beside is not None:
-        linear = flow.start(params.flow, *course.beside, streams)
-        if "eta" in net:
-            linear["eta"] = net["eta"]
-        state |= {LINEAR + key: value for key, value in linear.items()}
-    return state | {NET + key: value for key, value in net.items()}
+        linear = params.flow.start(*course.beside, streams)
+        linear.use_step_size(net)
+        state |= {LINEAR + key: value for key, value in linear.arrays().items()}
+    return state | {NET + key: value for key, value in net.arrays().items()}
 
 
-def part(state: State, prefix: str) -> State:
+def part(flow: Flow, state: State, prefix: str) -> FlowState:
     """The state of one flow; its arrays are those of the whole."""
-    return {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}
+    own = {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}
+    return flow.state_class.of(own)
 
 
 def advance(params: Followed, course: Course, state: State, view: Callable[[State], View]) -> dict[str, NDArray[Any]]:
@@ -177,29 +164,29 @@ def _next(course: Course, state: State) -> Any:
 
 def _arrived(params: Followed, course: Course, state: State) -> bool:
     prefixes = (NET,) if course.beside is None else (NET, LINEAR)
-    return all(state[prefix + clock(params.flow)] == _next(course, state) for prefix in prefixes)
+    return all(state[prefix + params.flow.clock] == _next(course, state) for prefix in prefixes)
 
 
 def _go_on(params: Followed, course: Course, state: State, seconds: float) -> None:
     """Towards the next record: the network first, then the linearised one up to the same instant."""
-    flow, until = module_of(params.flow), _next(course, state)
+    flow, until = params.flow, _next(course, state)
     sides = [(NET, course.problem)] if course.beside is None else [(NET, course.problem), (LINEAR, course.beside[0])]
     for prefix, problem in sides:
-        own = part(state, prefix)
-        if own[clock(params.flow)] == until or state["ending"] != GOING:
+        if state[prefix + flow.clock] == until or state["ending"] != GOING:
             continue
-        flow.advance(params.flow, problem, own, until, seconds)
-        state |= {prefix + key: value for key, value in own.items()}
-        if own["ending"] != GOING:
-            state["ending"] = own["ending"] if prefix == NET else LINEAR_ENDED
-        if own[clock(params.flow)] != until:
+        own = part(flow, state, prefix)
+        flow.advance(problem, own, until, seconds)
+        state |= {prefix + key: value for key, value in own.arrays().items()}
+        if own.ending != GOING:
+            state["ending"] = own.ending if prefix == NET else LINEAR_ENDED
+        if state[prefix + flow.clock] != until:
             break
 
 
 def _record(
     params: Followed, course: Course, state: State, view_of: Callable[[State], View], rows: Any, once: Any
 ) -> None:
-    here = float(state[NET + clock(params.flow)])
+    here = float(state[NET + params.flow.clock])
     if here > state["last"]:
         view = view_of(state)
         rows["step"].append(view.step)
@@ -234,32 +221,18 @@ def _measured(observable: Base, view: View) -> dict[str, Any]:
     return found
 
 
-def check_flow(flow: Any, network: Base, target: Base, data: Base, samples: int, dtype: str) -> None:
+def check_flow(flow: Flow, network: Any, target: Base, data: Any, samples: int, dtype: str) -> None:
     """Refuses (ValueError, one line) a flow that cannot begin with these."""
     if (outputs := getattr(network, "outputs", 1)) != (wanted := components(target) or 1):
         raise ValueError(f"network.outputs = {outputs}: the target has {wanted}")
-    if dtype != "float64" and kind_of(flow) == "ode":
-        raise ValueError(f"dtype = {dtype!r}: flow.kind = 'ode' integrates in float64")
-    if getattr(flow, "fresh", False):
-        if getattr(module_of(data), "FINITE", False):
-            raise ValueError(f"flow.fresh = true: data.kind = {kind_of(data)!r} has no new samples to draw")
-    elif getattr(flow, "batch", 1) > samples:
-        raise ValueError(f"flow.batch = {flow.batch}: more than the {samples} training samples")
-    if getattr(flow, "layerwise", False) and not sgd.can_layerwise(network):
-        able = [kind for kind in lookup.kinds("networks") if hasattr(lookup.get("networks", kind), "stages")]
-        raise ValueError(
-            f"flow.layerwise = true: network.kind = {kind_of(network)!r} has no named layers (allowed: {one_of(able)})"
-        )
-    for key in ("step_unit", "unit"):
-        if getattr(flow, key, None) == "particle" and not hasattr(network, "width"):
-            raise ValueError(f"flow.{key} = 'particle': network.kind = {kind_of(network)!r} has no width")
+    flow.check_network(network, samples, dtype, data)
 
 
 def progress(params: Followed, state: State) -> tuple[int, int]:
     """Steps, or records of a flow in time."""
-    if clock(params.flow) == "time":
+    if params.flow.clock == "time":
         return state["recorded"], len(plan(params))
-    return state[NET + "step"], int(last(params.flow))
+    return state[NET + "step"], int(params.flow.last())
 
 
 def drawn(

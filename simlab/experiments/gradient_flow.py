@@ -76,7 +76,7 @@ class Params(Followed):
     def _flow_can_begin(self) -> Params:
         flow = self.flow
         _descent.check_flow(flow, self.network, self.target, self.data, self.samples, self.dtype)
-        if kind_of(flow) in ("momentum", "langevin") and "kernel_distance" in map(kind_of, self.observables):
+        if not flow.is_descent and "kernel_distance" in map(kind_of, self.observables):
             raise ValueError(
                 f"observables: kernel_distance follows gradient flow, which flow.kind = {kind_of(flow)!r} is not"
             )
@@ -134,7 +134,7 @@ def prepare(params: Params, streams: Streams) -> Work:
         return found[:, 0] if components(params.target) == 1 else found
 
     y = values(X)
-    alpha = params.flow.alpha  # type: ignore[attr-defined]
+    alpha = params.flow.output_scale()
     finite = getattr(law, "FINITE", False)
 
     def fresh(n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -165,10 +165,10 @@ def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]
 
 
 def _view(params: Params, work: Work, state: State) -> View:
-    flow: Any = params.flow
-    constant = kind_of(flow) == "gradient_descent" and flow.schedule == "constant" and flow.step != "auto"
+    flow = params.flow
+    constant = flow.is_constant_descent()
     linear = state.get(LINEAR + "theta")
-    if linear is not None and state[LINEAR + _descent.clock(flow)] != state[NET + _descent.clock(flow)]:
+    if linear is not None and state[LINEAR + flow.clock] != state[NET + flow.clock]:
         linear = np.full_like(linear, np.nan)  # one of the two ended before the other came here
     return View(
         theta=np.asarray(state[NET + "theta"], np.float64),
@@ -180,14 +180,14 @@ def _view(params: Params, work: Work, state: State) -> View:
         X_validation=work.X_validation,
         y_validation=work.y_validation,
         network=params.network,
-        alpha=flow.alpha,
+        alpha=flow.output_scale(),
         step=state[NET + "step"],
         time=state[NET + "time"],
         step_size=state["step_size"] if constant else None,
         data=params.data,
         target=work.target,
         linear=None if linear is None else np.asarray(linear[: work.theta0.size], np.float64),
-        kept=work.course.kept,
+        cache=work.course.cache,
     )
 
 
@@ -201,12 +201,12 @@ def progress(params: Params, state: State) -> tuple[int, int]:
 
 def cost(params: Params) -> tuple[float, float]:
     """About 6 flops a sample and weight a step; a solver's steps are guessed. 8 bytes a recorded number."""
-    flow: Any = params.flow
+    flow = params.flow
     dim = module_of(params.data).dimension(params.data)
     weights = module_of(params.network).loops(params.network, dim).size
-    steps = flow.steps if _descent.clock(flow) == "step" else SOLVER_STEPS
+    steps = int(flow.last()) if flow.clock == "step" else SOLVER_STEPS
     trajectories = sum(output.is_trajectory for output in outputs(params).values())
-    rows = getattr(flow, "batch", params.samples)
+    rows = flow.batch_size() or params.samples
     return 6.0 * steps * rows * weights, 8.0 * params.records * trajectories
 
 

@@ -41,7 +41,6 @@ from simlab.theory import dimension_free, leap
 Floats = NDArray[np.float64]
 TERM = "term"
 RELU_STEP = 0.05
-NOT_DESCENT = ("langevin", "momentum")
 
 
 class Params(gradient_flow.Params):
@@ -52,7 +51,7 @@ class Params(gradient_flow.Params):
     @model_validator(mode="after")
     def _has_the_limit(self) -> Params:
         network: Any = self.network
-        flow: Any = self.flow
+        flow = self.flow
         if kind_of(self.data) != "boolean_cube":
             raise ValueError(f"data.kind = {kind_of(self.data)!r}: must be boolean_cube, which the limit is for")
         if not isinstance(self.target, OnTheCube):
@@ -65,10 +64,10 @@ class Params(gradient_flow.Params):
         for key, wanted in (("scaling", "mean_field"), ("bias", False), ("trained", "both")):
             if (given := getattr(network, key)) != wanted:
                 raise ValueError(f"network.{key} = {shown(given)}: must be {wanted!r}, as in the limit")
-        if kind_of(flow) in NOT_DESCENT:
+        if not flow.is_descent:
             raise ValueError(f"flow.kind = {kind_of(flow)!r}: the dynamics beside are the limit of plain descent")
-        if flow.alpha != 1.0:
-            raise ValueError(f"flow.alpha = {flow.alpha}: must be 1, the output scale of the dynamics beside")
+        if (alpha := flow.output_scale()) != 1.0:
+            raise ValueError(f"flow.alpha = {alpha}: must be 1, the output scale of the dynamics beside")
         if not self.test_samples:
             raise ValueError("test_samples = 0: must be 1 or more, to measure the distance to the limit")
         _limit(self, _drawn(self, np.random.default_rng(0)))
@@ -203,8 +202,7 @@ def _measured(params: Params, work: Work, state: State, time: float, f: Floats) 
 
 def _go_on(params: Params, work: Work, state: State, time: float) -> tuple[float, Floats]:
     """½E e² and f : (2^P,) of the limit at a time of the flow, where it then stands; NaN where it has no solution."""
-    own = getattr(params.flow, "unit", "absolute") == "particle"  # an ode in the time of particles
-    time = time if own else time / params.network.width  # type: ignore[attr-defined]
+    time = time if params.flow.in_particle_time() else time / params.network.width  # type: ignore[attr-defined]
     here = dimension_free.Particles(state["limit_a"], state["limit_u"], state["limit_s"])
     step = params.limit_step
     if step is None and work.rates.shift is not None:

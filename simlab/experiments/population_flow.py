@@ -24,7 +24,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from simlab.activations import relu
 from simlab.activations.tiles import tile
-from simlab.core.errors import one_of, shown
+from simlab.core.errors import one_of
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
@@ -74,13 +74,10 @@ class Params(Followed):
                 raise ValueError(f"{key}.activation = {kind_of(activation)!r}: no closed form {allowed}")
         if self.network.bias:
             raise ValueError("network.bias = true: an exact population flow has no biases; use gradient_flow")
-        if getattr(self.flow, "batch", None) is not None:
+        if self.flow.batch_size() is not None:
             raise ValueError(f"flow.kind = {kind_of(self.flow)!r}: there are no samples to take batches of")
-        for key, value in (("step", "auto"), ("step_unit", "edge")):
-            if getattr(self.flow, key, None) == value:
-                raise ValueError(
-                    f"flow.{key} = {shown(value)}: there is no tangent kernel here; give an absolute step size"
-                )
+        if asks := self.flow.needs_tangent():
+            raise ValueError(f"{asks}: there is no tangent kernel here; give an absolute step size")
         return self
 
     @model_validator(mode="after")
@@ -154,7 +151,7 @@ def prepare(params: Params, streams: Streams) -> Work:
         layout=(np.array([m, d, *layers]), np.array([two_layer.output_scale(network), second_moment(params.data)])),
         X=target.neurons,
         y=target.coefficients,
-        alpha=params.flow.alpha,  # type: ignore[attr-defined]
+        alpha=params.flow.output_scale(),
         trained=two_layer.loops(network, d).trained,
         scratch=lambda rows: scratch_size(m, d, k),
         width=m,
@@ -197,7 +194,7 @@ def _view(params: Params, work: Work, state: State) -> View:
         step=state[NET + "step"],
         time=state[NET + "time"],
         target=work.target,
-        kept=work.course.kept,
+        cache=work.course.cache,
         exact=lambda theta: _risk(params, work, theta),
     )
 
@@ -212,8 +209,7 @@ def progress(params: Params, state: State) -> tuple[float, float]:
 
 def cost(params: Params) -> tuple[float, float]:
     """Two products of pairs of neurons, and about 60 flops an angle; a solver's steps are guessed."""
-    flow: Any = params.flow
-    steps = flow.steps if _descent.clock(flow) == "step" else SOLVER_STEPS
+    steps = int(params.flow.last()) if params.flow.clock == "step" else SOLVER_STEPS
     neurons = params.network.width + getattr(params.target, "neurons", 1)
     trajectories = sum(output.is_trajectory for output in outputs(params).values())
     return steps * neurons**2 * (

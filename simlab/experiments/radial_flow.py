@@ -44,7 +44,6 @@ from simlab.theory import alpha_flow
 from simlab.theory.certificate import certificate
 
 STARTS = ("limit", "matched")
-NOT_DESCENT = ("langevin", "momentum")
 MOST = 20_000  # a few seconds
 
 
@@ -58,12 +57,12 @@ class Params(gradient_flow.Params):
                 f"use gradient_flow (allowed: {one_of(able)})"
             )
         _heavy_tail.check_bounded(self.data, self.network)
-        flow: Any = self.flow
+        flow = self.flow
         if kind_of(self.network) == THREE_LAYER:
-            if kind_of(flow) in NOT_DESCENT:
+            if not flow.is_descent:
                 raise ValueError(f"flow.kind = {kind_of(flow)!r}: the α-flow beside is the limit of plain descent")
-            if flow.alpha != 1.0:
-                raise ValueError(f"flow.alpha = {flow.alpha}: must be 1, the output scale of the α-flow beside")
+            if (alpha := flow.output_scale()) != 1.0:
+                raise ValueError(f"flow.alpha = {alpha}: must be 1, the output scale of the α-flow beside")
         return self
 
 
@@ -143,8 +142,7 @@ def _go_on(params: Params, work: Work, state: State, name: str, time: float) -> 
         return float("nan"), float("nan")
     network: Any = params.network
     a, w, b = (state[f"{name}_{key}"] for key in ("alpha", "w", "b"))
-    own = getattr(params.flow, "unit", "absolute") == "particle"  # an ode in the time of particles
-    time = time if own else time / network.width
+    time = time if params.flow.in_particle_time() else time / network.width
     times = np.array([0.0, time - state[f"{name}_time"]]) if time > 0.0 else np.zeros(1)
     try:
         if np.isnan(a):

@@ -34,6 +34,7 @@ from simlab.core.rng import Streams
 from simlab.data.splits import draw
 from simlab.experiments import _descent, _heavy_tail
 from simlab.experiments._descent import drawn
+from simlab.flows.flow import Flow
 from simlab.flows.problem import GOING, Problem
 from simlab.kernels._kernel import Kernel
 from simlab.machines import dense
@@ -60,7 +61,7 @@ class Params(Base):
     data: Annotated[Base, Room("data")]
     target: Annotated[Base, Room("targets")]
     network: Annotated[Base, Room("networks")]
-    flow: Annotated[Base, Room("flows")]
+    flow: Flow
     kernel: Annotated[Kernel | None, Room("kernels")] = Field(None, description="of the learner kernel")
 
     @model_validator(mode="after")
@@ -154,7 +155,7 @@ def prepare(params: Params, streams: Streams) -> Work:
     theta0, problem = network.initialise(params.network, X.shape[1], streams["init"]), None
     if params.learner == "descent":
         problem = Problem.of(
-            Bound(params.network, X.shape[1], params.dtype), X, y, params.flow.alpha,  # type: ignore[attr-defined]
+            Bound(params.network, X.shape[1], params.dtype), X, y, params.flow.output_scale(),
             width=getattr(params.network, "width", None), fresh=None if getattr(law, "FINITE", False) else fresh,
         )  # fmt: skip
     parts = target.parts(inputs["test"]) if hasattr(target, "parts") else None
@@ -164,33 +165,32 @@ def prepare(params: Params, streams: Streams) -> Work:
 def start(params: Params, work: Work, streams: Streams) -> State:
     if work.problem is None:
         return {"finished": False}
-    flow = module_of(params.flow).start(params.flow, work.problem, work.theta0, streams)
-    return {"finished": False} | {_descent.NET + key: value for key, value in flow.items()}
+    net = params.flow.start(work.problem, work.theta0, streams)
+    return {"finished": False} | {_descent.NET + key: value for key, value in net.arrays().items()}
 
 
 def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]:
     if work.problem is None:
         state["finished"] = True
         return _errors(work, *_machine(params, work), GOING)
-    flow = _descent.part(state, _descent.NET)
-    last = _descent.last(params.flow)
-    until = last if _descent.clock(params.flow) == "time" else int(last)
-    if flow["ending"] == GOING:
-        module_of(params.flow).advance(params.flow, work.problem, flow, until, SECONDS)
-    state |= {_descent.NET + key: value for key, value in flow.items()}
-    if flow["ending"] == GOING and flow[_descent.clock(params.flow)] < until:
+    flow = params.flow
+    net, until = _descent.part(flow, state, _descent.NET), flow.last()
+    if net.ending == GOING:
+        flow.advance(work.problem, net, until, SECONDS)
+    state |= {_descent.NET + key: value for key, value in net.arrays().items()}
+    if net.ending == GOING and flow.now(net) < until:
         return {}
     state["finished"] = True
-    theta, alpha = np.asarray(flow["theta"], np.float64), params.flow.alpha  # type: ignore[attr-defined]
+    theta, alpha = np.asarray(net.theta, np.float64), flow.output_scale()
     bound = Bound(params.network, work.X.shape[1])
 
     def trained(X: Floats) -> Floats:
         with diverged_weights():
             f: Floats = alpha * bound.value(theta, X)
-        return f if flow["ending"] == GOING else np.full_like(f, np.nan)
+        return f if net.ending == GOING else np.full_like(f, np.nan)
 
     fits = Fits(*(trained(X) for X in (work.X, work.X_validation, work.X_test)))
-    return _errors(work, fits, float("nan"), flow["ending"])
+    return _errors(work, fits, float("nan"), net.ending)
 
 
 class Fits(NamedTuple):
@@ -280,8 +280,8 @@ def finished(params: Params, state: State) -> bool:
 
 def progress(params: Params, state: State) -> tuple[float, float]:
     """Of a flow; a kernel machine is one step."""
-    clock = _descent.NET + _descent.clock(params.flow)
-    return (float(state[clock]), _descent.last(params.flow)) if clock in state else (float(state["finished"]), 1.0)
+    clock = _descent.NET + params.flow.clock
+    return (float(state[clock]), params.flow.last()) if clock in state else (float(state["finished"]), 1.0)
 
 
 def cost(params: Params) -> tuple[float, float]:
@@ -290,8 +290,9 @@ def cost(params: Params) -> tuple[float, float]:
     others = params.validation_samples + params.test_samples
     if params.learner == "descent":
         weights = module_of(params.network).loops(params.network, dim).size
-        rows = getattr(params.flow, "batch", n)
-        return 6.0 * getattr(params.flow, "steps", 3000) * rows * weights, 8.0 * 9
+        rows = params.flow.batch_size() or n
+        steps = params.flow.last() if params.flow.clock == "step" else 3000
+        return 6.0 * steps * rows * weights, 8.0 * 9
     n, others = (n * k, others * k) if params.learner == "tangent" else (n, others)
     return len(params.ridges) * n**3 / 3 + 4.0 * n * (n + others) * getattr(params.network, "width", 100), 8.0 * 9
 

@@ -1,19 +1,31 @@
-"""flows: descent loops and solvers, one file each, on any `problem.Problem`.
+"""flows: descent loops and solvers, one file per kind, on any `problem.Problem`. The contract is `Flow`.
 
-A kind defines `Params` (with a field `alpha`) and
-
-- ``start(params, problem, theta0, streams) -> state``: a flat dict of arrays, numbers and Generators that can be saved
-  at any time, with theta, step (number made), time and ending (a key of `problem.ENDINGS`, 0 while it goes on);
-- ``advance(params, problem, state, until, seconds)``: goes on in place until `until`, an ending, or until about
-  `seconds` are over; `until` is a number of steps, or a time where the module says ``CLOCK = "time"``. Where it stops
-  may depend on the clock, nothing else may.
+`check(kind)` runs the contract tests on one flow, also on one from another package.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from simlab.core import lookup
+from simlab.core import kinds
+from simlab.core.parsing import choose
+from simlab.flows.flow import Flow, FlowState
+
+__all__ = ["Flow", "FlowState", "check", "get"]
+
+
+def get(name: str, **fields: Any) -> Flow:
+    """A flow by name: ``flows.get("sgd", steps=100, step=0.1, batch=8)``."""
+    found: Flow = choose("flows", {"kind": name, **fields}, "flow")
+    return found
+
+
+def check(kind: Flow) -> None:
+    """Run the contract tests on one flow; AssertionError, one line, where it breaks the contract."""
+    from simlab.flows.checking import check_flow
+
+    check_flow(kind)
+
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = lookup.attributes(__name__)
+    __getattr__, __dir__ = kinds.attributes(__name__)

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
-from simlab.core.params import module_of
 from simlab.flows.problem import Problem
 from simlab.networks.bound import Bound, diverged_weights
 
@@ -43,9 +42,7 @@ def edge(problem: Problem, theta: Array) -> float:
     if c == 1 and n <= EXACT_ROWS:
         network = tangent(problem).params
         with diverged_weights():
-            K = module_of(network).tangent_gram(
-                network, np.asarray(theta, np.float64), np.asarray(problem.X, np.float64)
-            )
+            K = network.tangent_gram(np.asarray(theta, np.float64), np.asarray(problem.X, np.float64))
         return float(np.linalg.eigvalsh(K / n)[-1])
     return power_iteration(problem, theta, start_vector(problem), ITERATIONS, TOLERANCE)
 

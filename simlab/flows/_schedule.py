@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.core.jit import jit
-from simlab.core.params import AsTuple
-from simlab.core.params import Params as Base
+from simlab.core.parsing import AsTuple
+from simlab.flows.flow import Flow
 
 CONSTANT, COSINE, POWER, PIECEWISE = range(4)
 CODES = {"constant": CONSTANT, "cosine": COSINE, "power": POWER, "piecewise": PIECEWISE}
@@ -26,8 +26,8 @@ BELONGS = {
 }  # fmt: skip
 
 
-class Scheduled(Base):
-    """Fields of a descent whose step size may change."""
+class Scheduled(Flow):
+    """A descent whose step size may change."""
 
     steps: int = Field(ge=1, description="number of steps")
     schedule: Literal["constant", "cosine", "power", "piecewise"] = Field(
@@ -59,19 +59,21 @@ class Scheduled(Base):
                 raise ValueError(f"drop_factors = {list(self.drop_factors)}: must be positive")
         return self
 
+    def last(self) -> float:
+        return float(self.steps)
 
-def numbers_of(params: Scheduled, pace: int = 1) -> tuple[int, NDArray[np.float64]]:
-    """Code and numbers of the schedule, as `factor` takes them; `pace` times as fast."""
-    match params.schedule:
-        case "cosine":
-            numbers: list[float] = [params.steps / pace]
-        case "power":
-            numbers = [(params.decay_steps or 1.0) / pace, params.decay_power or 0.0]
-        case "piecewise":
-            numbers = [*(at / pace for at in params.drop_steps or ()), *(params.drop_factors or ())]
-        case _:
-            numbers = []
-    return CODES[params.schedule], np.array(numbers, dtype=np.float64)
+    def schedule_numbers(self, pace: int = 1) -> tuple[int, NDArray[np.float64]]:
+        """Code and numbers of the schedule, as `factor` takes them; `pace` times as fast."""
+        match self.schedule:
+            case "cosine":
+                numbers: list[float] = [self.steps / pace]
+            case "power":
+                numbers = [(self.decay_steps or 1.0) / pace, self.decay_power or 0.0]
+            case "piecewise":
+                numbers = [*(at / pace for at in self.drop_steps or ()), *(self.drop_factors or ())]
+            case _:
+                numbers = []
+        return CODES[self.schedule], np.array(numbers, dtype=np.float64)
 
 
 @jit

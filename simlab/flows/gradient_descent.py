@@ -1,13 +1,13 @@
 """Full-batch gradient descent θ ← θ − η_t ∇R_α(θ), R_α(θ) = R(α f_θ)/α², R(f) = (1/2n) Σ ‖f(x_i) − y_i‖². MATH §6.
 
-With α the output scale the prediction α f moves, to first order, by −η K (α f − y)/n a step, K the tangent kernel,
-whatever α: the lazy limit is α → ∞. In that regime mode i of K/n contracts by 1 − η λ_i a step, and descent is stable
+With α the output scale the prediction α f moves, to first order, by −η K (α f − y)/n per step, K the tangent kernel,
+whatever α: the lazy limit is α → ∞. In that regime mode i of K/n contracts by 1 − η λ_i per step, and descent is stable
 for η < 2/λ_max, "the edge".
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,21 +15,10 @@ from numpy.typing import NDArray
 from simlab.core.jit import per_real
 from simlab.core.rng import Streams
 from simlab.flows._schedule import factor
-from simlab.flows._stepping import State, Stepping, arguments, begin, go, signature
+from simlab.flows._stepping import Stepping, SteppingState, signature
 from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
 
 Array = NDArray[Any]
-
-
-class Params(Stepping):
-    pass
-
-
-EXAMPLES = (
-    {"steps": 50, "step": 0.1},
-    {"steps": 50, "step": 0.5, "step_unit": "edge", "alpha": 10.0, "schedule": "cosine"},
-    {"steps": 50, "step": "auto", "auto_every": 7},
-)
 
 
 @per_real(signature)
@@ -69,13 +58,22 @@ def descend(
     return steps, GOING, units
 
 
-def start(params: Params, problem: Problem, theta0: Array, streams: Streams) -> State:
-    return begin(params, problem, theta0)
+class GradientDescent(Stepping):
+    """θ ← θ − η_t ∇R_α(θ) over all samples."""
 
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"steps": 50, "step": 0.1},
+        {"steps": 50, "step": 0.5, "step_unit": "edge", "alpha": 10.0, "schedule": "cosine"},
+        {"steps": 50, "step": "auto", "auto_every": 7},
+    )
 
-def advance(params: Params, problem: Problem, state: State, until: int, seconds: float) -> None:
-    def stretch(steps: int) -> tuple[int, int, float]:
-        made: tuple[int, int, float] = descend[problem.dtype](*arguments(params, problem, state, steps))
-        return made
+    def is_constant_descent(self) -> bool:
+        return self.schedule == "constant" and self.step != "auto"
 
-    go(params, problem, state, until, seconds, stretch)
+    def start(self, problem: Problem, theta0: Array, streams: Streams) -> SteppingState:
+        state: SteppingState = self._begin(problem, theta0)
+        return state
+
+    def _stretch(self, problem: Problem, state: SteppingState, steps: int) -> tuple[int, int, float]:
+        done: tuple[int, int, float] = descend[problem.dtype](*self._arguments(problem, state, steps))
+        return done

@@ -11,7 +11,8 @@ Stream: ``noise``.
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import float64
@@ -20,23 +21,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.core.jit import per_real
-from simlab.core.rng import Streams
+from simlab.core.rng import Streams, copy_generator
 from simlab.flows._schedule import factor
-from simlab.flows._stepping import State, Stepping, arguments, begin, copy_of, go, signature
+from simlab.flows._stepping import Stepping, SteppingState, signature
+from simlab.flows.flow import FlowState
 from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
 
 Array = NDArray[Any]
-
-
-class Params(Stepping):
-    temperature: float = Field(ge=0, description="T")
-    ridge: float = Field(0.0, ge=0, description="ρ, the weight decay")
-
-
-EXAMPLES = (
-    {"steps": 50, "step": 0.1, "temperature": 1e-3},
-    {"steps": 50, "step": 0.1, "temperature": 1e-3, "ridge": 0.1, "alpha": 2.0},
-)
 
 
 @per_real(lambda real: signature(real, npy_rng, float64, float64))
@@ -81,14 +72,31 @@ def descend(
     return steps, GOING, units
 
 
-def start(params: Params, problem: Problem, theta0: Array, streams: Streams) -> State:
-    return begin(params, problem, theta0) | {"rng": copy_of(streams["noise"])}
+@dataclass(kw_only=True)
+class LangevinState(SteppingState):
+    """rng: the generator of the noise, where it stands."""
+
+    rng: np.random.Generator
 
 
-def advance(params: Params, problem: Problem, state: State, until: int, seconds: float) -> None:
-    def stretch(steps: int) -> tuple[int, int, float]:
-        own = state["rng"], params.temperature, params.ridge
-        made: tuple[int, int, float] = descend[problem.dtype](*arguments(params, problem, state, steps), *own)
-        return made
+class Langevin(Stepping):
+    """θ ← θ − η_t (∇R_α(θ) + ρ θ) + √(2 η_t T) ξ over all samples."""
 
-    go(params, problem, state, until, seconds, stretch)
+    is_descent: ClassVar[bool] = False
+    state_class: ClassVar[type[FlowState]] = LangevinState
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"steps": 50, "step": 0.1, "temperature": 1e-3},
+        {"steps": 50, "step": 0.1, "temperature": 1e-3, "ridge": 0.1, "alpha": 2.0},
+    )
+
+    temperature: float = Field(ge=0, description="T")
+    ridge: float = Field(0.0, ge=0, description="ρ, the weight decay")
+
+    def start(self, problem: Problem, theta0: Array, streams: Streams) -> LangevinState:
+        state: LangevinState = self._begin(problem, theta0, rng=copy_generator(streams["noise"]))
+        return state
+
+    def _stretch(self, problem: Problem, state: LangevinState, steps: int) -> tuple[int, int, float]:
+        own = state.rng, self.temperature, self.ridge
+        done: tuple[int, int, float] = descend[problem.dtype](*self._arguments(problem, state, steps), *own)
+        return done

@@ -11,7 +11,8 @@ sum of the η_t, which is what is recorded.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import float64, int64
@@ -21,22 +22,11 @@ from pydantic import Field
 from simlab.core.jit import per_real
 from simlab.core.rng import Streams
 from simlab.flows._schedule import factor
-from simlab.flows._stepping import State, Stepping, arguments, begin, go, signature
+from simlab.flows._stepping import Stepping, SteppingState, signature
+from simlab.flows.flow import FlowState
 from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
 
 Array = NDArray[Any]
-
-
-class Params(Stepping):
-    momentum: float = Field(0.9, ge=0, lt=1, description="β")
-    nesterov: bool = Field(False, description="gradient at the point that the momentum leads to")
-
-
-EXAMPLES = (
-    {"steps": 50, "step": 0.1},
-    {"steps": 50, "step": 0.1, "momentum": 0.5, "nesterov": True, "schedule": "power", "decay_power": 0.5,
-     "decay_steps": 10.0},
-)  # fmt: skip
 
 
 @per_real(lambda real: signature(real, real[::1], real[::1], float64, int64))
@@ -87,15 +77,32 @@ def descend(
     return steps, GOING, units
 
 
-def start(params: Params, problem: Problem, theta0: Array, streams: Streams) -> State:
-    state = begin(params, problem, theta0)
-    return state | {"velocity": np.zeros_like(state["theta"])}
+@dataclass(kw_only=True)
+class MomentumState(SteppingState):
+    """velocity: v, of the length of θ."""
+
+    velocity: Array
 
 
-def advance(params: Params, problem: Problem, state: State, until: int, seconds: float) -> None:
-    def stretch(steps: int) -> tuple[int, int, float]:
-        own = state["velocity"], problem.buffer("ahead", state["theta"].size), params.momentum, int(params.nesterov)
-        made: tuple[int, int, float] = descend[problem.dtype](*arguments(params, problem, state, steps), *own)
-        return made
+class Momentum(Stepping):
+    """v ← β v − η_t ∇R_α, θ ← θ + v over all samples."""
 
-    go(params, problem, state, until, seconds, stretch)
+    is_descent: ClassVar[bool] = False
+    state_class: ClassVar[type[FlowState]] = MomentumState
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"steps": 50, "step": 0.1},
+        {"steps": 50, "step": 0.1, "momentum": 0.5, "nesterov": True, "schedule": "power", "decay_power": 0.5,
+         "decay_steps": 10.0},
+    )  # fmt: skip
+
+    momentum: float = Field(0.9, ge=0, lt=1, description="β")
+    nesterov: bool = Field(False, description="gradient at the point that the momentum leads to")
+
+    def start(self, problem: Problem, theta0: Array, streams: Streams) -> MomentumState:
+        state: MomentumState = self._begin(problem, theta0, velocity=np.zeros_like(problem.weights(theta0)))
+        return state
+
+    def _stretch(self, problem: Problem, state: MomentumState, steps: int) -> tuple[int, int, float]:
+        own = state.velocity, problem.buffer("ahead", state.theta.size), self.momentum, int(self.nesterov)
+        done: tuple[int, int, float] = descend[problem.dtype](*self._arguments(problem, state, steps), *own)
+        return done

@@ -2,9 +2,8 @@
 
     R_α(θ) = R(α f_θ)/α²,   R(f) = (1/2n) Σ_i ‖f(x_i) − y_i‖²     (MATH §6)
 
-The gradient is any compiled function of the signature `networks._signature.GRADIENT`, which gives R and ∇R: a flow
-divides by α². `trained` is the part of θ that moves. Everything here can be derived again; `kept` holds what a flow
-wants to keep in this process (pace, buffers, a solver) and no recorded number depends on.
+The gradient is any compiled function of the signature `networks.signature.GRADIENT`, which gives R and ∇R: a flow
+divides by α². Everything here can be derived again and is never saved.
 """
 
 from __future__ import annotations
@@ -24,6 +23,8 @@ from simlab.networks.bound import Bound
 Array = NDArray[Any]
 LIMIT = 1e8  # times the larger of the first loss and the target's mean square: what is beyond has diverged
 
+FIRST_STEPS_PER_SECOND = 1e3  # a guess, until a stretch of steps has been timed
+
 ENDINGS = {
     0: "ran to its end",
     1: "loss not finite",
@@ -36,10 +37,25 @@ GOING, NOT_FINITE, BEYOND, SOLVER_FAILED, TOO_MANY_STEPS = ENDINGS
 
 @dataclass
 class Problem:
-    """`activation` = (act, its numbers), `layout` = (sizes, numbers) of the network, `scratch`: rows → floats.
+    """A loss R_α(θ) with its gradient.
 
-    Where there are: `bound`, the network with push and pull; `width` m, the number of particles; `fresh(n, rng)` → new
-    samples (X, y) of the data's law and the target.
+    gradient: compiled, R and ∇R.
+    activation: (compiled activation, its numbers).
+    layout: (sizes, numbers) of the network, as `gradient` takes them.
+    X: inputs, (n, d).
+    y: values, (n, c).
+    alpha: output scale α.
+    trained: the part of θ that moves.
+    scratch: number of rows → number of floats of scratch space that `gradient` needs.
+    bound: the network with push and pull, where there is one.
+    width: number m of particles of mean-field scaling, where there is one.
+    fresh: (n, rng) → n new samples (X, y) of the data's law and the target, where there is a law.
+
+    What a flow keeps in this process, on which no recorded number depends:
+
+    steps_per_second: how fast the last stretch of steps was.
+    chunk: the fresh samples last drawn, with what they were drawn for.
+    buffers: name → array, used again from call to call.
     """
 
     gradient: Any
@@ -53,7 +69,9 @@ class Problem:
     bound: Bound | None = None
     width: int | None = None
     fresh: Callable[[int, np.random.Generator], tuple[Array, Array]] | None = None
-    kept: dict[str, Any] = field(default_factory=dict)
+    steps_per_second: float = FIRST_STEPS_PER_SECOND
+    chunk: tuple[Any, tuple[Array, Array, np.random.Generator]] | None = None
+    buffers: dict[str, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.X = np.ascontiguousarray(self.X)
@@ -114,10 +132,9 @@ class Problem:
     def buffer(self, name: str, size: int | tuple[int, ...]) -> Array:
         """An array of zeros made once and used again."""
         shape = (size,) if isinstance(size, int) else size
-        if name not in self.kept or self.kept[name].shape != shape:
-            self.kept[name] = np.zeros(shape, self.dtype)
-        found: Array = self.kept[name]
-        return found
+        if name not in self.buffers or self.buffers[name].shape != shape:
+            self.buffers[name] = np.zeros(shape, self.dtype)
+        return self.buffers[name]
 
     def loss_and_gradient(self, theta: Array, out: Array) -> float:
         """R(θ); ∇R, not divided by α², goes to out[trained]."""

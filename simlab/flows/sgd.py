@@ -22,7 +22,8 @@ A loss that is not finite or beyond the limit is that of a batch. Streams: ``bat
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numba import float64, int64
@@ -30,49 +31,22 @@ from numba.core.types import npy_rng
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core.errors import BadInput
+from simlab.core import kinds
+from simlab.core.errors import BadInput, one_of
 from simlab.core.jit import jit, per_real
-from simlab.core.params import Params as Base
-from simlab.core.params import module_of
-from simlab.core.rng import Streams
+from simlab.core.rng import Streams, copy_generator
 from simlab.flows._schedule import factor
-from simlab.flows._stepping import Stage, State, Stepping, arguments, begin, copy_of, go, signature
+from simlab.flows._stepping import Stage, Stepping, SteppingState, signature
+from simlab.flows.flow import FlowState
 from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
+
+if TYPE_CHECKING:
+    from simlab.data.law import Law
+    from simlab.networks.network import Trainable
 
 Array = NDArray[Any]
 EPOCHS, REPLACEMENT, FRESH = range(3)
 CHUNK_ROWS = 4096
-
-
-class Params(Stepping):
-    batch: int = Field(ge=1, description="number B of samples a step")
-    sampling: Literal["epochs", "replacement"] | None = Field(
-        None, description="epochs (default): each sample once in an epoch; replacement: independent draws"
-    )
-    fresh: bool = Field(False, description="one pass: new samples at every step")
-    momentum: float = Field(0.0, ge=0, lt=1, description="β")
-    weight_decay: float = Field(0.0, ge=0, le=1e15, description="λ")
-    decay_to: Literal["zero", "start"] = Field("zero", description="where weight decay leads")
-    decay_until: int | None = Field(None, ge=1, description="steps with weight decay; all by default")
-    layerwise: bool = Field(False, description="one layer after another, instead of all at once")
-
-    @model_validator(mode="after")
-    def _one_way(self) -> Params:
-        if self.fresh and self.sampling is not None:
-            raise ValueError(f"sampling = {self.sampling!r}: not with fresh = true, where no sample comes twice")
-        return self
-
-    def batch_size(self) -> int:
-        return self.batch
-
-
-EXAMPLES = (
-    {"steps": 50, "step": 0.05, "batch": 4},
-    {"steps": 50, "step": 0.05, "batch": 3, "sampling": "replacement"},
-    {"steps": 50, "step": "auto", "auto_every": 20, "batch": 2, "fresh": True},
-    {"steps": 50, "step": 0.02, "batch": 4, "momentum": 0.9, "weight_decay": 0.01},
-    {"steps": 50, "step": 0.05, "batch": 4, "weight_decay": 0.1, "decay_to": "start", "decay_until": 30},
-)
 
 
 @jit
@@ -171,88 +145,147 @@ def descend(
     return steps, GOING, units, at
 
 
-def start(params: Params, problem: Problem, theta0: Array, streams: Streams) -> State:
-    n = len(problem.X)
-    if params.layerwise:
-        _stages(problem)
-    if params.fresh:
-        if problem.fresh is None:
-            raise BadInput("flow.fresh = true: these data are not a law that new samples can be drawn from")
-        own: State = {"rng": copy_of(streams["fresh"]), "at": 0, "order": np.zeros(0, np.int64)}
-    else:
-        if params.batch > n:
-            raise BadInput(f"flow.batch = {params.batch}: more than the {n} training samples")
-        own = {"rng": copy_of(streams["batches"]), "at": n, "order": np.arange(n, dtype=np.int64)}
-        if params.sampling == "replacement":
-            own |= {"at": 0, "order": np.zeros(0, np.int64)}
-    state = begin(params, problem, theta0) | own
-    if params.momentum:
-        state["velocity"] = np.zeros_like(state["theta"])
-    if params.decay_to == "start":
-        state["towards"] = state["theta"].copy()
-    return state
+@dataclass(kw_only=True)
+class SGDState(SteppingState):
+    """rng: the generator of the orders; of fresh samples as it was before the chunk that `at` is in.
+    at: the place in `order`, or in the chunk of fresh samples.
+    order: the order of the samples in this epoch, (n,); empty where there are no epochs.
+    velocity: v, of the length of θ; None without momentum.
+    towards: θ̄ of weight decay towards the start; None otherwise.
+    """
+
+    rng: np.random.Generator
+    at: int
+    order: NDArray[np.int64]
+    velocity: Array | None = None
+    towards: Array | None = None
 
 
-def _chunk(params: Params, problem: Problem, state: State) -> tuple[Array, Array]:
-    """The samples that the state stands in; the next ones where those are used up."""
-    size = params.batch * max(1, CHUNK_ROWS // params.batch)
-    X, y, after = _drawn(problem, size, state["rng"])
-    if state["at"] == size:
-        state["rng"], state["at"] = after, 0
-        X, y, _ = _drawn(problem, size, after)
-    return X, y
+class SGD(Stepping):
+    """θ ← θ − η_t ∇R_α(θ; batch), with momentum and weight decay where they are given."""
+
+    state_class: ClassVar[type[FlowState]] = SGDState
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"steps": 50, "step": 0.05, "batch": 4},
+        {"steps": 50, "step": 0.05, "batch": 3, "sampling": "replacement"},
+        {"steps": 50, "step": "auto", "auto_every": 20, "batch": 2, "fresh": True},
+        {"steps": 50, "step": 0.02, "batch": 4, "momentum": 0.9, "weight_decay": 0.01},
+        {"steps": 50, "step": 0.05, "batch": 4, "weight_decay": 0.1, "decay_to": "start", "decay_until": 30},
+    )
+
+    batch: int = Field(ge=1, description="number B of samples per step")
+    sampling: Literal["epochs", "replacement"] | None = Field(
+        None, description="epochs (default): each sample once in an epoch; replacement: independent draws"
+    )
+    fresh: bool = Field(False, description="one pass: new samples at every step")
+    momentum: float = Field(0.0, ge=0, lt=1, description="β")
+    weight_decay: float = Field(0.0, ge=0, le=1e15, description="λ")
+    decay_to: Literal["zero", "start"] = Field("zero", description="where weight decay leads")
+    decay_until: int | None = Field(None, ge=1, description="steps with weight decay; all by default")
+    layerwise: bool = Field(False, description="one layer after another, instead of all at once")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> SGD:
+        if self.fresh and self.sampling is not None:
+            raise ValueError(f"sampling = {self.sampling!r}: not with fresh = true, where no sample comes twice")
+        return self
+
+    def batch_size(self) -> int:
+        return self.batch
+
+    def draws_fresh(self) -> bool:
+        return self.fresh
+
+    def is_layerwise(self) -> bool:
+        return self.layerwise
+
+    def check_network(self, network: Trainable, samples: int, dtype: str = "float64", data: Law | None = None) -> None:
+        if self.fresh:
+            if data is None:
+                raise ValueError("flow.fresh = true: arrays are no law that new samples can be drawn from")
+            if data.finite:
+                raise ValueError(f"flow.fresh = true: data.kind = {data.kind!r} has no new samples to draw")
+        elif self.batch > samples:
+            raise ValueError(f"flow.batch = {self.batch}: more than the {samples} training samples")
+        if self.layerwise and not network.has_stages:
+            able = one_of(kinds.able("networks", lambda cls: bool(cls.has_stages)))
+            raise ValueError(
+                f"flow.layerwise = true: network.kind = {network.kind!r} has no named layers (allowed: {able})"
+            )
+        super().check_network(network, samples, dtype, data)
+
+    def start(self, problem: Problem, theta0: Array, streams: Streams) -> SGDState:
+        n, none = len(problem.X), np.zeros(0, np.int64)
+        if self.layerwise:
+            _stages(problem)
+        if self.fresh:
+            if problem.fresh is None:
+                raise BadInput("flow.fresh = true: these data are not a law that new samples can be drawn from")
+            own: dict[str, Any] = {"rng": copy_generator(streams["fresh"]), "at": 0, "order": none}
+        else:
+            if self.batch > n:
+                raise BadInput(f"flow.batch = {self.batch}: more than the {n} training samples")
+            own = {"rng": copy_generator(streams["batches"]), "at": n, "order": np.arange(n, dtype=np.int64)}
+            if self.sampling == "replacement":
+                own |= {"at": 0, "order": none}
+        state: SGDState = self._begin(problem, theta0, **own)
+        if self.momentum:
+            state.velocity = np.zeros_like(state.theta)
+        if self.decay_to == "start":
+            state.towards = state.theta.copy()
+        return state
+
+    def _stretch(self, problem: Problem, state: SGDState, steps: int) -> tuple[int, int, float]:
+        mode = FRESH if self.fresh else REPLACEMENT if self.sampling == "replacement" else EPOCHS
+        rows = problem.buffer("rows", (self.batch, problem.X.shape[1]))
+        values = problem.buffer("values", (self.batch, problem.y.shape[1]))
+        none = problem.buffer("none", 0)
+        X, y = self._chunk(problem, state) if self.fresh else (problem.X, problem.y)
+        stage, decay = self._stage(problem, state.step), self.weight_decay
+        last = stage.last
+        if self.decay_until is not None:
+            decay, last = (decay, min(last, self.decay_until)) if state.step < self.decay_until else (0.0, last)
+        usual = self._arguments(problem, state, min(steps, last - state.step), (X, y), stage)
+        own = mode, self.batch, state.order, state.at, state.rng, rows, values
+        velocity = none if state.velocity is None else state.velocity
+        towards = none if state.towards is None else state.towards
+        done, ending, units, state.at = descend[problem.dtype](*usual, *own, velocity, towards, self.momentum, decay)
+        return done, ending, units
+
+    def _chunk(self, problem: Problem, state: SGDState) -> tuple[Array, Array]:
+        """The samples that the state stands in; the next ones where those are used up."""
+        size = self.batch * max(1, CHUNK_ROWS // self.batch)
+        X, y, after = _draw_chunk(problem, size, state.rng)
+        if state.at == size:
+            state.rng, state.at = after, 0
+            X, y, _ = _draw_chunk(problem, size, after)
+        return X, y
+
+    def _stage(self, problem: Problem, step: int) -> Stage:
+        """The one that this step belongs to."""
+        if not self.layerwise:
+            return Stage(problem.trained, 0, self.steps)
+        stages = _stages(problem)
+        each = -(-self.steps // len(stages))
+        return Stage(stages[step // each], step // each * each, (step // each + 1) * each, len(stages))
 
 
-def _drawn(problem: Problem, size: int, before: np.random.Generator) -> tuple[Array, Array, np.random.Generator]:
+def _draw_chunk(problem: Problem, size: int, before: np.random.Generator) -> tuple[Array, Array, np.random.Generator]:
     """A chunk drawn by a copy of `before`, and that copy after it; not drawn again while it is asked for."""
-    place = before.bit_generator.state
-    if "chunk" not in problem.kept or problem.kept["chunk"][0] != (size, place):
+    drawn_for = size, before.bit_generator.state
+    if problem.chunk is None or problem.chunk[0] != drawn_for:
         assert problem.fresh is not None
-        rng = copy_of(before)
+        rng = copy_generator(before)
         X, y = problem.fresh(size, rng)
-        problem.kept["chunk"] = (size, place), (np.ascontiguousarray(X, problem.dtype), problem.column(y), rng)
-    X, y, rng = problem.kept["chunk"][1]
-    return X, y, copy_of(rng)
-
-
-def _stage(params: Params, problem: Problem, step: int) -> Stage:
-    """The one that this step belongs to."""
-    if not params.layerwise:
-        return Stage(problem.trained, 0, params.steps)
-    stages = _stages(problem)
-    each = -(-params.steps // len(stages))
-    return Stage(stages[step // each], step // each * each, (step // each + 1) * each, len(stages))
+        problem.chunk = drawn_for, (np.ascontiguousarray(X, problem.dtype), problem.column(y), rng)
+    X, y, rng = problem.chunk[1]
+    return X, y, copy_generator(rng)
 
 
 def _stages(problem: Problem) -> tuple[range, ...]:
     network = None if problem.bound is None else problem.bound.network
-    if network is None or not can_layerwise(network):
+    if network is None or not network.has_stages:
         raise BadInput("flow.layerwise = true: the network does not say which part of it is a layer")
-    every: tuple[range, ...] = module_of(network).stages(network, problem.X.shape[1])
+    every: tuple[range, ...] = network.stages(problem.X.shape[1])
     # A layer that the network does not train has no gradient, and weight decay would move it.
     return tuple(part for part in every if part[0] in problem.trained and part[-1] in problem.trained)
-
-
-def can_layerwise(network: Base) -> bool:
-    return hasattr(module_of(network), "stages")
-
-
-def advance(params: Params, problem: Problem, state: State, until: int, seconds: float) -> None:
-    mode = FRESH if params.fresh else REPLACEMENT if params.sampling == "replacement" else EPOCHS
-    rows = problem.buffer("rows", (params.batch, problem.X.shape[1]))
-    values = problem.buffer("values", (params.batch, problem.y.shape[1]))
-    none = problem.buffer("none", 0)
-
-    def stretch(steps: int) -> tuple[int, int, float]:
-        X, y = _chunk(params, problem, state) if params.fresh else (problem.X, problem.y)
-        stage, decay = _stage(params, problem, state["step"]), params.weight_decay
-        last = stage.last
-        if params.decay_until is not None:
-            decay, last = (decay, min(last, params.decay_until)) if state["step"] < params.decay_until else (0.0, last)
-        usual = arguments(params, problem, state, min(steps, last - state["step"]), (X, y), stage)
-        own = mode, params.batch, state["order"], state["at"], state["rng"], rows, values
-        pull = state.get("velocity", none), state.get("towards", none), params.momentum, decay
-        done, ending, units, state["at"] = descend[problem.dtype](*usual, *own, *pull)
-        return done, ending, units
-
-    go(params, problem, state, until, seconds, stretch)

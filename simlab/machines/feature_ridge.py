@@ -29,7 +29,6 @@ from simlab.core.errors import BadInput, shown
 from simlab.core.params import Params, kind_of, module_of
 from simlab.core.resources import free_memory
 from simlab.machines import dense
-from simlab.machines._estimator import Estimator, inputs, labels
 from simlab.machines._feature_sums import (
     NormalEquations,
     bound,
@@ -40,6 +39,7 @@ from simlab.machines._feature_sums import (
     triangle,
 )
 from simlab.machines.dense import EPS, Dense
+from simlab.machines.estimator import Estimator, inputs, labels
 
 __all__ = [
     "FeaturePath",

@@ -25,8 +25,8 @@ from simlab.core import checks
 from simlab.core.checks import BadData
 from simlab.core.errors import BadInput
 from simlab.machines import dense
-from simlab.machines._estimator import Estimator, Floats, inputs, labels
 from simlab.machines._predict import BLOCK, finite
+from simlab.machines.estimator import Estimator, Floats, inputs, labels
 from simlab.machines.kernel_ridge import checked_kernel
 
 

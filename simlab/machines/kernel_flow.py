@@ -24,8 +24,8 @@ from simlab.core import checks
 from simlab.core.checks import BadData
 from simlab.core.errors import shown
 from simlab.machines import dense
-from simlab.machines._estimator import Floats, inputs, labels
 from simlab.machines._predict import kernel_times
+from simlab.machines.estimator import Floats, inputs, labels
 from simlab.machines.kernel_ridge import checked_kernel
 
 SOLVERS = ("DOP853", "RK45", "Radau")

@@ -33,9 +33,23 @@ Floats = NDArray[np.float64]
 
 
 class Network(Kind):
-    """What every network tells of itself."""
+    """What every network tells of itself.
+
+    has_features: whether `Trainable.features` is there.
+    has_neurons: whether `Trainable.neurons` is there.
+    has_directions: whether `Trainable.directions` is there.
+    has_stages: whether it names layers that can be trained one after another (`Trainable.stages`).
+    has_tangent_blocks: whether `Trainable.tangent_blocks` has a way of its own, without forming the Jacobian.
+    has_exact: whether `FeatureMap.exact` is there.
+    """
 
     lack: ClassVar[str] = "no network of use here"
+    has_features: ClassVar[bool] = False
+    has_neurons: ClassVar[bool] = False
+    has_directions: ClassVar[bool] = False
+    has_stages: ClassVar[bool] = False
+    has_tangent_blocks: ClassVar[bool] = False
+    has_exact: ClassVar[bool] = False
 
     def output_count(self) -> int:
         """Number c of outputs."""
@@ -71,25 +85,13 @@ class Network(Kind):
 
 
 class Trainable(Network):
-    """A network with a gradient: everything that a flow needs. J = ∂f/∂θ at θ, c the number of outputs.
-
-    has_features: whether `features` is there.
-    has_neurons: whether `neurons` is there.
-    has_directions: whether `directions` is there.
-    has_stages: whether `stages` is ever other than empty.
-    has_tangent_blocks: whether `tangent_blocks` has a way of its own, without forming J.
-    """
+    """A network with a gradient: everything that a flow needs. J = ∂f/∂θ at θ, c the number of outputs."""
 
     lack: ClassVar[str] = "it has no gradient to descend along"
     shown: ClassVar[tuple[str, ...]] = (
         "features", "forward", "gradient", "initialise", "limit_kernel", "loss_and_gradient", "pull", "push", "size",
         "tangent_blocks", "tangent_gram",
     )  # fmt: skip
-    has_features: ClassVar[bool] = False
-    has_neurons: ClassVar[bool] = False
-    has_directions: ClassVar[bool] = False
-    has_stages: ClassVar[bool] = False
-    has_tangent_blocks: ClassVar[bool] = False
 
     @abstractmethod
     def initialise(self, dim: int, rng: np.random.Generator) -> Floats:
@@ -187,14 +189,10 @@ class ThreeLayer(Trainable):
 
 
 class FeatureMap(Network):
-    """A random map x → Φ(x) : (p,), whose weights are drawn once and never trained.
-
-    has_exact: whether `exact` is there.
-    """
+    """A random map x → Φ(x) : (p,), whose weights are drawn once and never trained."""
 
     lack: ClassVar[str] = "it has no features"
     shown: ClassVar[tuple[str, ...]] = ("count", "draw", "exact", "features_of", "limit_kernel")
-    has_exact: ClassVar[bool] = False
 
     @abstractmethod
     def draw(self, dim: int, rng: np.random.Generator) -> Floats:

@@ -31,7 +31,7 @@ class View:
     - `data`: the law of the inputs, its parameters;
     - `target`: the function that gave y, as drawn; it has `neurons` and `coefficients` where it is a teacher;
     - `linear`: θ of the linearised network trained beside this one, if an observable needs it;
-    - `kept`: what observables keep from record to record; it may be empty at any record, and is derived again then.
+    - `cache`: what observables keep from record to record; it may be empty at any record, and is derived again then.
     """
 
     theta: Floats
@@ -50,7 +50,7 @@ class View:
     data: Params | None = None
     target: Callable[[Floats], Floats] | None = None
     linear: Floats | None = None
-    kept: dict[str, Any] = field(default_factory=dict)
+    cache: dict[str, Any] = field(default_factory=dict)
 
     @property
     def module(self) -> ModuleType:
@@ -67,9 +67,9 @@ class View:
 
     def once(self, key: str, make: Callable[[], Any]) -> Any:
         """What does not change along the flow: made at the first record that asks for it."""
-        if key not in self.kept:
-            self.kept[key] = make()
-        return self.kept[key]
+        if key not in self.cache:
+            self.cache[key] = make()
+        return self.cache[key]
 
     @cached_property
     def train_loss(self) -> float:

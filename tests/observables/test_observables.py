@@ -68,7 +68,7 @@ OF_SEVERAL_OUTPUTS = ("hierarchy", "validation_error")
 
 def changed_view(**fields: Any) -> View:
     """Another instant of another flow."""
-    return replace(view, **({"kept": {}} | fields))
+    return replace(view, **({"cache": {}} | fields))
 
 
 def view_for(kind: str, start: bool = False, **fields: Any) -> View:
@@ -112,9 +112,9 @@ def test_measures_what_it_declares(kind: str, fields: dict[str, Any]) -> None:
 def test_what_is_kept_changes_no_bit(kind: str, fields: dict[str, Any]) -> None:
     """After a stop the records before it are gone, and with them what was kept."""
     module = lookup.get("observables", kind)
-    params, kept = module.Params(**fields), {}  # type: ignore[var-annotated]
-    module.measure(params, view_for(kind, start=True, kept=kept))
-    after, fresh = (module.measure(params, view_for(kind, kept=known)) for known in (kept, {}))
+    params, cache = module.Params(**fields), {}  # type: ignore[var-annotated]
+    module.measure(params, view_for(kind, start=True, cache=cache))
+    after, fresh = (module.measure(params, view_for(kind, cache=known)) for known in (cache, {}))
     assert {k: np.asarray(v).tobytes() for k, v in after.items()} == {
         k: np.asarray(v).tobytes() for k, v in fresh.items()
     }

@@ -127,7 +127,7 @@ def test_loss_split_is_exact_and_its_cross_term_is_noise_for_a_radial_target_alo
     assert abs(F.mean() - net.alpha(at.network, at.theta)) < 4 * F.std() / 500**0.5  # type: ignore[arg-type]
     r = np.linalg.norm(at.X_test[:200], axis=1)
     fine = np.array([np.mean(net.forward(at.network, at.theta, size * units)) for size in r])
-    few = replace(at, X_test=at.X_test[:200], y_test=at.y_test[:200], kept={})
+    few = replace(at, X_test=at.X_test[:200], y_test=at.y_test[:200], cache={})
     found = loss_split.measure(loss_split.Params(directions=500), few)
     f = few.predict(few.X_test)
     assert found["split_spread"] == pytest.approx(np.mean((fine - f) ** 2) / 2, rel=1e-10)

@@ -45,6 +45,8 @@ class Contestant:
     script: Path
     peer: str | None = None
     """The environment of `peers.sh` that it runs in; None is this interpreter's."""
+    python: Path | None = None
+    """An interpreter of its own, such as that of another checkout of simlab."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     against: str | None = None
     """The contestant whose answer it must give; None: nothing to compare."""
@@ -149,7 +151,7 @@ class Process:
     """A contestant at work; it is stopped whenever it is not asked anything."""
 
     def __init__(self, contestant: Contestant, threads: int, errors: Path, timeout: float) -> None:
-        python = Path(sys.executable)
+        python = contestant.python or Path(sys.executable)
         if contestant.peer is not None:
             python = peer_home() / contestant.peer / "bin" / "python"
             if not python.exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from typing import Any
 
@@ -14,7 +15,7 @@ class OnePass:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         dtype = np.dtype(parameters.get("dtype", "float64"))
         two_layer = importlib.import_module("simlab.networks.two_layer")
-        self.flow = importlib.import_module("simlab.flows.sgd")
+        kind = importlib.import_module("simlab.flows.sgd").SGD
         bound = importlib.import_module("simlab.networks.bound").Bound(
             two_layer.Params(width=inputs["a"].size), inputs["X"].shape[1], dtype
         )
@@ -22,10 +23,10 @@ class OnePass:
         problem = importlib.import_module("simlab.flows.problem").Problem
         self.problem = problem.of(bound, self.X[:64], self.y[:64], 1.0, fresh=self.fresh)
         steps = len(self.X) // parameters["batch"]
-        self.params = self.flow.Params(steps=steps, step=parameters["step"], batch=parameters["batch"], fresh=True)
+        self.flow = kind(steps=steps, step=parameters["step"], batch=parameters["batch"], fresh=True)
         theta0 = np.concatenate([inputs["a"], inputs["W"].ravel()])
         streams = importlib.import_module("simlab.core.rng").Streams(0)
-        self.m, self.begun = inputs["a"].size, self.flow.start(self.params, self.problem, theta0, streams)
+        self.m, self.begun = inputs["a"].size, self.flow.start(self.problem, theta0, streams)
         self._descend(1)  # compiled code is loaded once a process: it belongs to the preparation
 
     def fresh(self, rows: int, rng: np.random.Generator) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -37,14 +38,14 @@ class OnePass:
 
     def _descend(self, steps: int) -> NDArray[Any]:
         self.given = 0
-        self.problem.kept.pop("chunk", None)
-        state = {**self.begun, "theta": self.begun["theta"].copy()}
-        self.flow.advance(self.params, self.problem, state, steps, float("inf"))
-        theta: NDArray[Any] = state["theta"]
+        self.problem.chunk = None
+        state = copy.deepcopy(self.begun)
+        self.flow.advance(self.problem, state, steps, float("inf"))
+        theta: NDArray[Any] = state.theta
         return theta
 
     def run(self) -> NDArray[Any]:
-        return self._descend(self.params.steps)
+        return self._descend(self.flow.steps)
 
     def answer(self, result: NDArray[Any]) -> Arrays:
         found = result.astype(np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from typing import Any
 
@@ -14,25 +15,25 @@ class Descent:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         dtype = np.dtype(parameters.get("dtype", "float64"))
         two_layer = importlib.import_module("simlab.networks.two_layer")
-        self.flow = importlib.import_module("simlab.flows.gradient_descent")
+        kind = importlib.import_module("simlab.flows.gradient_descent").GradientDescent
         bound = importlib.import_module("simlab.networks.bound").Bound(
             two_layer.Params(width=inputs["a"].size), inputs["X"].shape[1], dtype
         )
         problem = importlib.import_module("simlab.flows.problem").Problem
         self.problem = problem.of(bound, inputs["X"], inputs["y"], 1.0)
-        self.params = self.flow.Params(steps=parameters["steps"], step=parameters["step"])
+        self.flow = kind(steps=parameters["steps"], step=parameters["step"])
         theta0 = np.concatenate([inputs["a"], inputs["W"].ravel()])
-        self.m, self.begun = inputs["a"].size, self.flow.start(self.params, self.problem, theta0, None)
+        self.m, self.begun = inputs["a"].size, self.flow.start(self.problem, theta0, None)
         self._descend(1)  # compiled code is loaded once a process: it belongs to the preparation
 
     def _descend(self, steps: int) -> NDArray[Any]:
-        state = {**self.begun, "theta": self.begun["theta"].copy()}
-        self.flow.advance(self.params, self.problem, state, steps, float("inf"))
-        theta: NDArray[Any] = state["theta"]
+        state = copy.deepcopy(self.begun)
+        self.flow.advance(self.problem, state, steps, float("inf"))
+        theta: NDArray[Any] = state.theta
         return theta
 
     def run(self) -> NDArray[Any]:
-        return self._descend(self.params.steps)
+        return self._descend(self.flow.steps)
 
     def answer(self, result: NDArray[Any]) -> Arrays:
         found = result.astype(np.float64)

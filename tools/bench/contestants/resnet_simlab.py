@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from typing import Any
 
@@ -16,38 +17,35 @@ class Descent:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         dtype = np.dtype(parameters.get("dtype", "float32"))
         self.kind = importlib.import_module("simlab.networks.resnet3")
-        self.flow = importlib.import_module("simlab.flows.sgd")
+        kind = importlib.import_module("simlab.flows.sgd").SGD
         (k, m), self.dim = inputs["A"].shape, inputs["X"].shape[1]
         self.network = self.kind.Params(width=m, outputs=k, form="residual", inner="factored")
         bound = importlib.import_module("simlab.networks.bound").Bound(self.network, self.dim, dtype)
         problem = importlib.import_module("simlab.flows.problem").Problem
         self.problem = problem.of(bound, inputs["X"], inputs["y"], 1.0)
         rates = {name: parameters[name] for name in ("step", "batch", "momentum", "weight_decay")}
-        self.params = self.flow.Params(steps=len(inputs["batches"]), **rates)
+        self.flow = kind(steps=len(inputs["batches"]), **rates)
         theta0 = np.concatenate([inputs[name].ravel() for name in (*TRAINED, "A")])
         streams = {"batches": np.random.default_rng(int(inputs["seed"]))}
-        self.begun = self.flow.start(self.params, self.problem, theta0, streams)
-        self.copy_of = importlib.import_module("simlab.flows._stepping").copy_of
+        self.begun = self.flow.start(self.problem, theta0, streams)
         self.compared = parameters["compared"]
         self._descend(1, 1)  # compiled code is loaded once a process: it belongs to the preparation
 
     def _descend(self, early: int, steps: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """θ after `early` steps, and after all."""
-        begun = self.begun
-        own = {name: value.copy() for name, value in begun.items() if isinstance(value, np.ndarray)}
-        state = {**begun, **own, "rng": self.copy_of(begun["rng"])}
-        self.flow.advance(self.params, self.problem, state, early, float("inf"))
-        theta = state["theta"].copy()
-        self.flow.advance(self.params, self.problem, state, steps, float("inf"))
-        return theta, state["theta"]
+        state = copy.deepcopy(self.begun)
+        self.flow.advance(self.problem, state, early, float("inf"))
+        theta = state.theta.copy()
+        self.flow.advance(self.problem, state, steps, float("inf"))
+        return theta, state.theta
 
     def run(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        return self._descend(self.compared, self.params.steps)
+        return self._descend(self.compared, self.flow.steps)
 
     def answer(self, result: tuple[NDArray[Any], NDArray[Any]]) -> Arrays:
         early, last = result
         found = dict(zip(TRAINED, self.kind.weights(self.network, early, self.dim)[:4], strict=True))
-        return {**found, "moved": np.array(np.linalg.norm(last - self.begun["theta"]))}
+        return {**found, "moved": np.array(np.linalg.norm(last - self.begun.theta))}
 
 
 def prepare(parameters: dict[str, Any], inputs: Arrays) -> Descent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from typing import Any
 
@@ -14,26 +15,26 @@ class Descent:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         dtype = np.dtype(parameters.get("dtype", "float64"))
         self.kind = importlib.import_module("simlab.networks.three_layer_mean_field")
-        self.flow = importlib.import_module("simlab.flows.gradient_descent")
+        kind = importlib.import_module("simlab.flows.gradient_descent").GradientDescent
         m1, m2 = len(inputs["V"]), inputs["w"].size
         self.network = self.kind.Params(width=m1, outer_width=m2)
         bound = importlib.import_module("simlab.networks.bound").Bound(self.network, inputs["X"].shape[1], dtype)
         problem = importlib.import_module("simlab.flows.problem").Problem
         self.problem = problem.of(bound, inputs["X"], inputs["y"], 1.0, width=m1)
-        self.params = self.flow.Params(steps=parameters["steps"], step=parameters["step"], step_unit="particle")
+        self.flow = kind(steps=parameters["steps"], step=parameters["step"], step_unit="particle")
         c = (m1 / m2) ** 0.5
         theta0 = np.concatenate([inputs["V"].ravel(), c * inputs["w"], c * inputs["b"]])
-        self.begun = self.flow.start(self.params, self.problem, theta0, None)
+        self.begun = self.flow.start(self.problem, theta0, None)
         self._descend(1)  # compiled code is loaded once a process: it belongs to the preparation
 
     def _descend(self, steps: int) -> NDArray[Any]:
-        state = {**self.begun, "theta": self.begun["theta"].copy()}
-        self.flow.advance(self.params, self.problem, state, steps, float("inf"))
-        theta: NDArray[Any] = state["theta"]
+        state = copy.deepcopy(self.begun)
+        self.flow.advance(self.problem, state, steps, float("inf"))
+        theta: NDArray[Any] = state.theta
         return theta
 
     def run(self) -> NDArray[Any]:
-        return self._descend(self.params.steps)
+        return self._descend(self.flow.steps)
 
     def answer(self, result: NDArray[Any]) -> Arrays:
         return dict(zip(("V", "w", "b"), self.kind.particles(self.network, result.astype(np.float64)), strict=True))

@@ -2,8 +2,8 @@
 
 A machine is a class whose constructor only stores its arguments; everything is checked in `fit`. Parameters of a
 parameter have names with two underscores: ``set_params(kernel__depth=3)`` puts another kernel in the place of the old
-one, for kernels are values. scikit-learn is imported nowhere but in `__sklearn_tags__`, which only it calls. Errors are
-`BadInput` and also what scikit-learn's checks expect: ValueError, TypeError, NotFittedError.
+one, for kernels, like all kinds, are values. scikit-learn is imported nowhere but in `__sklearn_tags__`, which only it
+calls. Errors are `BadInput` and also what scikit-learn's checks expect: ValueError, TypeError, NotFittedError.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from simlab.core import checks
 from simlab.core.checks import BadData, BadType
 from simlab.core.errors import BadInput, nearest, one_of, shown
+from simlab.core.kinds import Kind
+from simlab.core.parsing import made
 
 Floats = NDArray[np.float64]
 MOST_WEIGHT = 1e100
@@ -109,16 +111,21 @@ class Estimator:
 def _nested(params: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in params.items():
-        if hasattr(value, "get_params") and not isinstance(value, type):
-            inner = value.get_params()
-            found |= {f"{name}__{key}": item for key, item in (inner | _nested(inner)).items()}
+        inner = _fields(value)
+        found |= {f"{name}__{key}": item for key, item in (inner | _nested(inner)).items()}
     return found
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """What a parameter is made of: the fields of a kind; nothing of what is no kind."""
+    return {name: getattr(value, name) for name in type(value).model_fields} if isinstance(value, Kind) else {}
 
 
 def _replaced(value: Any, key: str, new: Any) -> Any:
     """The parameter with its own parameter `key` (``depth``, ``kernel__depth``) changed."""
     own, _, rest = key.partition("__")
-    return value.set_params(**{own: _replaced(value.get_params()[own], rest, new) if rest else new})
+    fields = _fields(value)
+    return made(type(value), fields | {own: _replaced(fields[own], rest, new) if rest else new})
 
 
 def _not_fitted(message: str) -> Exception:
