@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from simlab.core import bibliography, guides, lookup
+from simlab import claims
+from simlab.core import bibliography, guides, kinds
 
 ROOT = Path(__file__).parents[1]
 TEXT = guides.read("mathematics")
@@ -76,11 +77,11 @@ def test_the_guide_itself_refers_to_what_it_holds() -> None:
     assert set(bibliography.sources()) <= used | everywhere, "listed, but cited nowhere"
 
 
-@pytest.mark.parametrize("name", lookup.kinds("claims"))
+@pytest.mark.parametrize("name", kinds.names("claims"))
 def test_the_source_of_every_claim_is_known(name: str) -> None:
-    claim = lookup.get("claims", name)
-    assert bibliography.unknown(claim.SOURCE) == []
-    assert bibliography.cited(claim.SOURCE)
+    claim = claims.get(name)
+    assert bibliography.unknown(claim.source) == []
+    assert bibliography.cited(claim.source)
     assert guides.references(claim.__doc__ or ""), "and its formulas have a section"
 
 
@@ -96,13 +97,13 @@ def test_the_index_names_rooms_and_claims_that_use_the_section() -> None:
     index = " ".join(guides.section(TEXT, "where each section is used").split())
     lines = re.findall(r"- §(\d+): ([\w, ]+)\.(?: Claims: ([\w, ]+)\.)?", index)
     assert [number for number, *_ in lines] == [str(number) for number in range(1, 10)]
-    for number, rooms, claims in lines:
+    for number, rooms, users in lines:
         for room in rooms.split(", "):
             importlib.import_module(f"simlab.{room}")
             texts = [path.read_text("utf-8") for path in (ROOT / "simlab" / room).rglob("*.py")]
             assert any(number in guides.references(text) for text in texts), (room, number)
-        for claim in filter(None, claims.split(", ")):
-            assert number in guides.references(lookup.get("claims", claim).__doc__ or ""), (claim, number)
+        for claim in filter(None, users.split(", ")):
+            assert number in guides.references(claims.get(claim).__doc__ or ""), (claim, number)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "simlab" / "guide").glob("*.md")), ids=lambda path: path.stem)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Judgement
 from simlab.figures.curves import combinations
 from simlab.figures.style import BLUE, BROWN, panels
 from simlab.record.reader import Results
@@ -76,7 +76,7 @@ def judged(results: Results) -> Judgement:
     return Judgement(bool(within and worst["share"] >= LEAST_SHARE), measured, {"points": details}, short)
 
 
-def drawn(results: Results, control: Results) -> Figure:
+def drawn(results: Results, control: Results) -> Picture:
     fig, axes = panels(2)
     fig.set_size_inches(11.5, max(3.6, 1.6 + 0.3 * len(points(results))))
     _strips(axes[0], points(results), "all coordinates given")

@@ -13,9 +13,9 @@ def brief(power: Power | None) -> str:
 
 
 def between(numbers: Iterable[float]) -> str:
-    """``0.98 to 1.02``: the smallest and the largest."""
+    """``0.98 to 1.02``: the smallest and the largest; ``none`` where there are no numbers."""
     found = [float(number) for number in numbers]
-    return f"{min(found):.2f} to {max(found):.2f}"
+    return f"{min(found):.2f} to {max(found):.2f}" if found else "none"
 
 
 def brief_range(powers: Iterable[Power | None]) -> str:

@@ -6,10 +6,10 @@ from math import floor
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from simlab.claims import _spectra
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Judgement
 from simlab.figures.curves import averaged, combinations, label, stairs
 from simlab.figures.style import BLUE, RED, panels
 from simlab.record.reader import Results
@@ -41,7 +41,7 @@ def judge(results: Results, above: int = 0) -> Judgement:
     return Judgement(holds, measured, {"shares": rows}, short)
 
 
-def figure(results: Results, control: Results, what: str, title: str, control_title: str) -> Figure:
+def figure(results: Results, control: Results, what: str, title: str, control_title: str) -> Picture:
     sides = [
         (results, at, ", ".join(filter(None, [title, label(at)])))
         for at in combinations(results, "unlearned", ("seed", _size(results)))

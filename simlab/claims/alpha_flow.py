@@ -21,25 +21,16 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
 from simlab.claims._briefly import brief
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import Power, fit_power, legend_below, power_line, reference_line
 from simlab.figures.seeds import courses
 from simlab.figures.style import BLUE, BROWN, colours, panels, tick_at
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "The alpha-flow, one-dimensional in the radius, describes wide three-layer nets: along training the relative error "
-    "of alpha falls like width^(-1/2) from random norms, like 1/width where alpha at the start is matched."
-)
-SOURCE = "Depth separation [S2] §5.2 (Ren, Zhou and Ge 2023)"
-EXPECTED = (
-    "exponents in the width of the largest relative distance of alpha to the alpha-flow's: -0.5 within 0.15 started "
-    "from the law's alpha, -1 within 0.25 from the particles' own; alpha grows by a fifth or more"
-)
 RATES = {"limit": (-0.5, 0.15), "matched": (-1.0, 0.25)}
 WORDS = {"limit": "α₀ of the law", "matched": "α₀ matched"}
 GROWN = 1.2
@@ -72,9 +63,66 @@ atol = {atol}
 "network.width" = {widths}
 seeds = {seeds}
 """
-QUICK = _SPEC.format(samples=600, records=3, rtol=1e-4, atol=1e-6, widths=[25, 75, 225, 675], seeds=20)
-FULL = _SPEC.format(samples=8192, records=11, rtol=1e-5, atol=1e-7, widths=[100, 400, 1600, 6400], seeds=24)
-CONTROL = ("network.stretch=3.0", "sweep.seeds=4")
+
+
+class AlphaFlow(Claim):
+    statement = (
+        "The alpha-flow, one-dimensional in the radius, describes wide three-layer nets: along training the relative "
+        "error of alpha falls like width^(-1/2) from random norms, like 1/width where alpha at the start is matched."
+    )
+    source = "Depth separation [S2] §5.2 (Ren, Zhou and Ge 2023)"
+    expected = (
+        "exponents in the width of the largest relative distance of alpha to the alpha-flow's: -0.5 within 0.15 "
+        "started from the law's alpha, -1 within 0.25 from the particles' own; alpha grows by a fifth or more"
+    )
+    quick = _SPEC.format(samples=600, records=3, rtol=1e-4, atol=1e-6, widths=[25, 75, 225, 675], seeds=20)
+    full = _SPEC.format(samples=8192, records=11, rtol=1e-5, atol=1e-7, widths=[100, 400, 1600, 6400], seeds=24)
+    control = ("network.stretch=3.0", "sweep.seeds=4")
+
+    def judge(self, results: Results) -> Judgement:
+        powers = _powers(results)
+        good = [
+            power is not None and abs(power.exponent - rate) <= tolerance
+            for power, (rate, tolerance) in zip(powers.values(), RATES.values(), strict=True)
+        ]
+        alpha = results["alpha"][-1].mean(axis=0)
+        grown = float(alpha[-1] / alpha[0])
+        widest = {start: float(_distances(results, start)[-1].mean()) for start in RATES}
+        measured = (
+            f"exponents {powers['limit']} from the law's alpha, {powers['matched']} from the particles' own; at width "
+            f"{results['network.width'][-1]} distances {widest['limit']:.1e} and {widest['matched']:.1e}; alpha grew "
+            f"{grown:.2f}-fold"
+        )
+        numbers = {
+            "exponents": {
+                start: None if p is None else {"exponent": p.exponent, "interval": [p.low, p.high]}
+                for start, p in powers.items()
+            },
+            "distances": {start: _distances(results, start).mean(axis=1).tolist() for start in RATES},
+            "growth": grown,
+        }
+        short = f"exponents {brief(powers['limit'])}, {brief(powers['matched'])}; alpha x {grown:.2f}"
+        return Judgement(bool(all(good) and grown >= GROWN), measured, numbers, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(3)
+        widths = results["network.width"].tolist()
+        for width, shade in zip(widths, colours(len(widths)), strict=True):
+            at = {"network.width": width}
+            courses(axes[0], results, "alpha", at, shade, f"$m = {width}$", "o-", x="time", ms=3, lw=1.2)
+        at = {"network.width": widths[0], "seed": results["seed"][0]}
+        t = results.select("time", at)
+        for name, style, text in (
+            ("alpha_limit", "k--", r"$\alpha$-flow from $\alpha_0$ of the law"),
+            ("alpha_matched", "k:", f"matched to the first draw, $m = {widths[0]}$"),
+        ):
+            axes[0].plot(t, results.select(name, at), style, lw=1.2, label=text)
+        axes[0].set(xlabel="time of particles", ylabel=r"$\alpha$", title="mean over draws of the weights")
+        legend_below(axes[0], "")
+        _lines(axes[1], results, "spherically symmetric neurons")
+        _lines(axes[2], control, "control: one coordinate stretched")
+        return fig
+
 
 Floats = NDArray[np.float64]
 
@@ -89,32 +137,6 @@ def _powers(results: Results) -> dict[str, Power | None]:
     return {start: fit_power(results["network.width"], _distances(results, start)) for start in RATES}
 
 
-def judge(results: Results) -> Judgement:
-    powers = _powers(results)
-    good = [
-        power is not None and abs(power.exponent - rate) <= tolerance
-        for power, (rate, tolerance) in zip(powers.values(), RATES.values(), strict=True)
-    ]
-    alpha = results["alpha"][-1].mean(axis=0)
-    grown = float(alpha[-1] / alpha[0])
-    widest = {start: float(_distances(results, start)[-1].mean()) for start in RATES}
-    measured = (
-        f"exponents {powers['limit']} from the law's alpha, {powers['matched']} from the particles' own; at width "
-        f"{results['network.width'][-1]} distances {widest['limit']:.1e} and {widest['matched']:.1e}; alpha grew "
-        f"{grown:.2f}-fold"
-    )
-    numbers = {
-        "exponents": {
-            start: None if p is None else {"exponent": p.exponent, "interval": [p.low, p.high]}
-            for start, p in powers.items()
-        },
-        "distances": {start: _distances(results, start).mean(axis=1).tolist() for start in RATES},
-        "growth": grown,
-    }
-    short = f"exponents {brief(powers['limit'])}, {brief(powers['matched'])}; alpha x {grown:.2f}"
-    return Judgement(bool(all(good) and grown >= GROWN), measured, numbers, short)
-
-
 def _lines(axis: Axes, results: Results, title: str) -> None:
     width = results["network.width"]
     for start, shade, mark, style in zip(RATES, (BLUE, BROWN), "os", ("-", "--"), strict=True):
@@ -124,23 +146,3 @@ def _lines(axis: Axes, results: Results, title: str) -> None:
     axis.set(xlabel="width $m$", ylabel=r"largest $|\alpha / \alpha_{\mathrm{flow}} - 1|$", title=title)
     tick_at(axis, width)
     legend_below(axis, "fitted exponents")
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    widths = results["network.width"].tolist()
-    for width, shade in zip(widths, colours(len(widths)), strict=True):
-        at = {"network.width": width}
-        courses(axes[0], results, "alpha", at, shade, f"$m = {width}$", "o-", x="time", ms=3, lw=1.2)
-    at = {"network.width": widths[0], "seed": results["seed"][0]}
-    t = results.select("time", at)
-    for name, style, text in (
-        ("alpha_limit", "k--", r"$\alpha$-flow from $\alpha_0$ of the law"),
-        ("alpha_matched", "k:", f"matched to the first draw, $m = {widths[0]}$"),
-    ):
-        axes[0].plot(t, results.select(name, at), style, lw=1.2, label=text)
-    axes[0].set(xlabel="time of particles", ylabel=r"$\alpha$", title="mean over draws of the weights")
-    legend_below(axes[0], "")
-    _lines(axes[1], results, "spherically symmetric neurons")
-    _lines(axes[2], control, "control: one coordinate stretched")
-    return fig

@@ -14,21 +14,15 @@ import json
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.core.params import choose, module_of
 from simlab.figures.style import colours, panels, tick_at
 from simlab.record.reader import Results
 from simlab.sphere.ball_law import Law
 
-STATEMENT = "No trained two-layer net has an error below the certificate of its width; nets of three layers do."
-SOURCE = "Depth separation [S2] §5.1: lemmas on tubes and radial functions (Eldan and Shamir 2016)"
-EXPECTED = (
-    "test error + 3 standard errors above the certificate at every record of every net, while in every dimension the "
-    "best net leaves less than half of the variance of the target"
-)
 ERRORS = 3.0
 LEARNED = 0.5
 MASS = 0.4
@@ -60,22 +54,77 @@ steps = {steps}
 target = [{targets}]
 "network.width" = {widths}
 """
-QUICK = _SPEC.format(
-    dtype="float64", samples=2048, tests=4096, steps=200, mass=MASS, dims=[2, 3, 5], targets=BALL, widths=[4, 16, 64]
-)
-FULL = _SPEC.format(
-    dtype="float32", samples=8192, tests=32768, steps=400, mass=MASS, dims=[2, 3, 5, 7, 10],
-    targets=BALL, widths=[16, 256, 4096],
-)  # fmt: skip
-CONTROL = (
-    'network={ kind = "mlp", depth = 3, activation = "gaussian", weight_std = 1.5, bias_std = 1.0 }',
-    "experiment.samples=2048",
-    "flow.step=0.7",
-    "flow.steps=1000",
-    "sweep.data.dim=[3]",
-    f"sweep.target=[{BALL}]",
-    "sweep.network.width=[8, 10]",
-)
+
+
+class CertificateHolds(Claim):
+    statement = "No trained two-layer net has an error below the certificate of its width; nets of three layers do."
+    source = "Depth separation [S2] §5.1: lemmas on tubes and radial functions (Eldan and Shamir 2016)"
+    expected = (
+        "test error + 3 standard errors above the certificate at every record of every net, while in every dimension "
+        "the best net leaves less than half of the variance of the target"
+    )
+    quick = _SPEC.format(
+        dtype="float64",
+        samples=2048,
+        tests=4096,
+        steps=200,
+        mass=MASS,
+        dims=[2, 3, 5],
+        targets=BALL,
+        widths=[4, 16, 64],
+    )
+    full = _SPEC.format(
+        dtype="float32", samples=8192, tests=32768, steps=400, mass=MASS, dims=[2, 3, 5, 7, 10],
+        targets=BALL, widths=[16, 256, 4096],
+    )  # fmt: skip
+    control = (
+        'network={ kind = "mlp", depth = 3, activation = "gaussian", weight_std = 1.5, bias_std = 1.0 }',
+        "experiment.samples=2048",
+        "flow.step=0.7",
+        "flow.steps=1000",
+        "sweep.data.dim=[3]",
+        f"sweep.target=[{BALL}]",
+        "sweep.network.width=[8, 10]",
+    )
+
+    def judge(self, results: Results) -> Judgement:
+        bound, error, spread = (_ordered(results, name) for name in ("certificate", "test_error", "test_error_se"))
+        if not (np.all(np.isfinite(error)) and np.all(bound > 0)):
+            said = "a net diverged, or a certificate is 0"
+            return Judgement(False, f"{said}: nothing is shown", {"certificates": bound.tolist()}, said)
+        above = error + ERRORS * spread - bound[..., None]
+        dims, tables = results["data.dim"].tolist(), [json.loads(text) for text in results["target"].tolist()]
+        constant = np.array([[variance(dim, table) for table in tables] for dim in dims])
+        left = error[..., -1].min(axis=2) / constant
+        lowest = float((error / bound[..., None]).min())
+        measured = (
+            f"lowest test error {lowest:.2f} times the certificate over {bound.size} nets, d = {dims[0]} to "
+            f"{dims[-1]}; the best nets leave {100 * left.min():.0f} to {100 * left.max():.0f} % of the variance"
+        )
+        numbers = {"lowest_ratio": lowest, "least_margin": float(above.min()), "left_of_variance": left.tolist()}
+        short = f"error {lowest:.2f} x the certificate or more"
+        return Judgement(bool(np.all(above >= 0) and np.all(left < LEARNED)), measured, numbers, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        dims = results["data.dim"].tolist()
+        fig, axes = panels(len(dims) + 1)
+        tables = [json.loads(text) for text in results["target"].tolist()]
+        for i, (dim, axis) in enumerate(zip(dims, axes, strict=False)):
+            for k, (table, shade) in enumerate(zip(tables, colours(len(tables) + 1), strict=False)):
+                _compare(axis, results, (i, k), shade, table["kind"])
+            axis.set_title(f"two layers, $d = {dim}$")
+        _compare(axes[-1], control, (0, 0), colours(2)[0], "ball")
+        axes[-1].set(title=f"control: three layers, $d = {control['data.dim'].tolist()[0]}$", xlim=(4, 20))
+        low = min(float(source["certificate"].min()) for source in (results, control))
+        for axis in axes:
+            axis.set(xscale="log", yscale="log", xlabel="neurons of the first layer", ylim=(0.6 * low, 0.4))
+        for axis, source in zip(axes, [results] * len(dims) + [control], strict=True):
+            tick_at(axis, source["network.width"])
+        axes[0].set_ylabel(r"$\mathrm{E}(f - g)^2$")
+        axes[0].legend(frameon=False, fontsize=8)
+        axes[-1].legend(frameon=False, fontsize=8)
+        return fig
+
 
 Floats = NDArray[np.float64]
 
@@ -91,46 +140,6 @@ def variance(dim: int, table: dict[str, Any]) -> float:
     target = choose("targets", table, "target")
     drawn = module_of(target).draw(target, dim, np.random.default_rng(0))
     return float(np.var(drawn.profile(Law.of_mass(dim, MASS).stratified(RADII))))
-
-
-def judge(results: Results) -> Judgement:
-    bound, error, spread = (_ordered(results, name) for name in ("certificate", "test_error", "test_error_se"))
-    if not (np.all(np.isfinite(error)) and np.all(bound > 0)):
-        said = "a net diverged, or a certificate is 0"
-        return Judgement(False, f"{said}: nothing is shown", {"certificates": bound.tolist()}, said)
-    above = error + ERRORS * spread - bound[..., None]
-    dims, tables = results["data.dim"].tolist(), [json.loads(text) for text in results["target"].tolist()]
-    constant = np.array([[variance(dim, table) for table in tables] for dim in dims])
-    left = error[..., -1].min(axis=2) / constant
-    lowest = float((error / bound[..., None]).min())
-    measured = (
-        f"lowest test error {lowest:.2f} times the certificate over {bound.size} nets, d = {dims[0]} to {dims[-1]}; "
-        f"the best nets leave {100 * left.min():.0f} to {100 * left.max():.0f} % of the variance"
-    )
-    numbers = {"lowest_ratio": lowest, "least_margin": float(above.min()), "left_of_variance": left.tolist()}
-    short = f"error {lowest:.2f} x the certificate or more"
-    return Judgement(bool(np.all(above >= 0) and np.all(left < LEARNED)), measured, numbers, short)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    dims = results["data.dim"].tolist()
-    fig, axes = panels(len(dims) + 1)
-    tables = [json.loads(text) for text in results["target"].tolist()]
-    for i, (dim, axis) in enumerate(zip(dims, axes, strict=False)):
-        for k, (table, shade) in enumerate(zip(tables, colours(len(tables) + 1), strict=False)):
-            _compare(axis, results, (i, k), shade, table["kind"])
-        axis.set_title(f"two layers, $d = {dim}$")
-    _compare(axes[-1], control, (0, 0), colours(2)[0], "ball")
-    axes[-1].set(title=f"control: three layers, $d = {control['data.dim'].tolist()[0]}$", xlim=(4, 20))
-    low = min(float(source["certificate"].min()) for source in (results, control))
-    for axis in axes:
-        axis.set(xscale="log", yscale="log", xlabel="neurons of the first layer", ylim=(0.6 * low, 0.4))
-    for axis, source in zip(axes, [results] * len(dims) + [control], strict=True):
-        tick_at(axis, source["network.width"])
-    axes[0].set_ylabel(r"$\mathrm{E}(f - g)^2$")
-    axes[0].legend(frameon=False, fontsize=8)
-    axes[-1].legend(frameon=False, fontsize=8)
-    return fig
 
 
 def _compare(axis: Any, results: Results, at: tuple[int, int], shade: Any, name: str) -> None:

@@ -11,24 +11,15 @@ The control puts the Lipschitz target in the place of the shells.
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.certificates import DIM, REFERENCE, width_lines
 from simlab.figures.style import GREY, panels
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "By certificate, the least width of a two-layer net for a fixed error grows exponentially in d for signed shells "
-    "that oscillate, but not for the Lipschitz ReLU(1-|x|), even at a much smaller error."
-)
-SOURCE = "Depth separation [S2] §5.1, Lemmas 4 and 5 (Eldan and Shamir 2016; Safran, Eldan and Shamir 2019)"
 FREQUENCY = 3.0
-EXPECTED = (
-    "shells: most of the energy beyond 2R_d, log10 of the least width linear in d with a slope from log10(2) to "
-    "log10(4), the ratios at frequency 3; ReLU(1-|x|): at most a tenfold range over all d, at every error"
-)
 SLOPES = (float(np.log10(FREQUENCY - 1)), float(np.log10(FREQUENCY + 1)))
 BEND = 0.35
 BEYOND = 0.5
@@ -61,63 +52,76 @@ zip = [["data.dim", "target"]]
 
 
 QUICK_DIMS, FULL_DIMS = [4, 8, 12, 16, 24], [4, 6, 8, 12, 16, 24, 32, 48, 64, 100, 200]
-QUICK, FULL = _spec(QUICK_DIMS, [0.3, 0.005]), _spec(FULL_DIMS, [0.3, 0.1, 0.005, 0.002])
 _RELU = '{ kind = "radial_relu" }'
-CONTROL = ("sweep.data.dim=[4, 8, 12, 16, 24]", f"sweep.target=[{', '.join([_RELU] * len(QUICK_DIMS))}]")
+
+
+class CertificateWidth(Claim):
+    statement = (
+        "By certificate, the least width of a two-layer net for a fixed error grows exponentially in d for signed "
+        "shells that oscillate, but not for the Lipschitz ReLU(1-|x|), even at a much smaller error."
+    )
+    source = "Depth separation [S2] §5.1, Lemmas 4 and 5 (Eldan and Shamir 2016; Safran, Eldan and Shamir 2019)"
+    expected = (
+        "shells: most of the energy beyond 2R_d, log10 of the least width linear in d with a slope from log10(2) to "
+        "log10(4), the ratios at frequency 3; ReLU(1-|x|): at most a tenfold range over all d, at every error"
+    )
+    quick = _spec(QUICK_DIMS, [0.3, 0.005])
+    full = _spec(FULL_DIMS, [0.3, 0.1, 0.005, 0.002])
+    control = ("sweep.data.dim=[4, 8, 12, 16, 24]", f"sweep.target=[{', '.join([_RELU] * len(QUICK_DIMS))}]")
+
+    def judge(self, results: Results) -> Judgement:
+        dims = results[DIM].astype(np.float64)
+        largest = int(np.argmax(results["eps"]))
+        widths, lipschitz = results["log10_width"][:, largest], results[f"log10_width{REFERENCE}"]
+        slope = _slope(dims, widths)
+        # A power of d would be twice as steep in the lower half of the dimensions as in the upper.
+        half = dims.size // 2
+        halves = _slope(dims[: half + 1], widths[: half + 1]), _slope(dims[half:], widths[half:])
+        beyond = float(results["beyond"][:, results["ratio"].tolist().index(2.0)].min())
+        spread = float(np.ptp(lipschitz, axis=0).max()) if np.all(np.isfinite(lipschitz)) else np.inf
+        exponential = SLOPES[0] <= slope <= SLOPES[1] and abs(halves[1] - halves[0]) <= BEND * slope
+        # Where one neuron would do, nothing is shown.
+        some = float(lipschitz[:, int(np.argmin(results["eps"]))].min()) > 0
+        measured = (
+            f"shells: log10 of the least width {widths[0]:.1f} at d = {dims[0]:g} to {widths[-1]:.1f} at d = "
+            f"{dims[-1]:g}, {slope:.3f} a dimension ({halves[0]:.3f}, {halves[1]:.3f} by halves), at least "
+            f"{100 * beyond:.0f} % of the energy beyond 2R_d; ReLU(1-|x|): least widths {10 ** lipschitz.min():.0f} "
+            f"to {10 ** lipschitz.max():.0f}"
+        )
+        numbers = {
+            "slope": slope,
+            "slope_by_halves": list(halves),
+            "beyond": beyond,
+            "lipschitz_range": spread,
+            "log10_widths": widths.tolist(),
+            "log10_widths_lipschitz": lipschitz.tolist(),
+        }
+        short = f"least width x {10**slope:.2f} per dimension"
+        return Judgement(bool(exponential and beyond >= BEYOND and spread <= RANGE and some), measured, numbers, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(3)
+        width_lines(axes[0], results)
+        dims, largest = results[DIM].astype(np.float64), int(np.argmax(results["eps"]))
+        widths = results["log10_width"][:, largest]
+        for ratio, style in ((FREQUENCY - 1, ":"), (FREQUENCY + 1, "-.")):
+            axes[0].plot(
+                dims, widths[0] + (dims - dims[0]) * np.log10(ratio), style, color=GREY, lw=1.4, label=f"${ratio:g}^d$"
+            )
+        axes[0].set_title("shells that oscillate")
+        width_lines(axes[1], results, REFERENCE)
+        axes[1].set_title(r"ReLU$(1 - \|x\|)$, the same law")
+        width_lines(axes[2], control)
+        axes[2].set_title(r"control: ReLU$(1 - \|x\|)$ for the shells")
+        for axis in axes:
+            axis.legend(frameon=False, fontsize=8, title="error", title_fontsize=8)
+        for axis in axes[1:]:
+            axis.set_ylim(-0.15, max(3.0, axis.get_ylim()[1]))  # points at 0, one neuron, whole
+        return fig
+
 
 Floats = NDArray[np.float64]
 
 
 def _slope(dims: Floats, log10_widths: Floats) -> float:
     return float(np.polyfit(dims, log10_widths, 1)[0])
-
-
-def judge(results: Results) -> Judgement:
-    dims = results[DIM].astype(np.float64)
-    largest = int(np.argmax(results["eps"]))
-    widths, lipschitz = results["log10_width"][:, largest], results[f"log10_width{REFERENCE}"]
-    slope = _slope(dims, widths)
-    # A power of d would be twice as steep in the lower half of the dimensions as in the upper.
-    half = dims.size // 2
-    halves = _slope(dims[: half + 1], widths[: half + 1]), _slope(dims[half:], widths[half:])
-    beyond = float(results["beyond"][:, results["ratio"].tolist().index(2.0)].min())
-    spread = float(np.ptp(lipschitz, axis=0).max()) if np.all(np.isfinite(lipschitz)) else np.inf
-    exponential = SLOPES[0] <= slope <= SLOPES[1] and abs(halves[1] - halves[0]) <= BEND * slope
-    # Where one neuron would do, nothing is shown.
-    some = float(lipschitz[:, int(np.argmin(results["eps"]))].min()) > 0
-    measured = (
-        f"shells: log10 of the least width {widths[0]:.1f} at d = {dims[0]:g} to {widths[-1]:.1f} at d = {dims[-1]:g}, "
-        f"{slope:.3f} a dimension ({halves[0]:.3f}, {halves[1]:.3f} by halves), at least {100 * beyond:.0f} % of the "
-        f"energy beyond 2R_d; ReLU(1-|x|): least widths {10 ** lipschitz.min():.0f} to {10 ** lipschitz.max():.0f}"
-    )
-    numbers = {
-        "slope": slope,
-        "slope_by_halves": list(halves),
-        "beyond": beyond,
-        "lipschitz_range": spread,
-        "log10_widths": widths.tolist(),
-        "log10_widths_lipschitz": lipschitz.tolist(),
-    }
-    short = f"least width x {10**slope:.2f} per dimension"
-    return Judgement(bool(exponential and beyond >= BEYOND and spread <= RANGE and some), measured, numbers, short)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    width_lines(axes[0], results)
-    dims, largest = results[DIM].astype(np.float64), int(np.argmax(results["eps"]))
-    widths = results["log10_width"][:, largest]
-    for ratio, style in ((FREQUENCY - 1, ":"), (FREQUENCY + 1, "-.")):
-        axes[0].plot(
-            dims, widths[0] + (dims - dims[0]) * np.log10(ratio), style, color=GREY, lw=1.4, label=f"${ratio:g}^d$"
-        )
-    axes[0].set_title("shells that oscillate")
-    width_lines(axes[1], results, REFERENCE)
-    axes[1].set_title(r"ReLU$(1 - \|x\|)$, the same law")
-    width_lines(axes[2], control)
-    axes[2].set_title(r"control: ReLU$(1 - \|x\|)$ for the shells")
-    for axis in axes:
-        axis.legend(frameon=False, fontsize=8, title="error", title_fontsize=8)
-    for axis in axes[1:]:
-        axis.set_ylim(-0.15, max(3.0, axis.get_ylim()[1]))  # points at 0, one neuron, whole
-    return fig

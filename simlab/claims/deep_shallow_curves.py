@@ -11,18 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.curves import Floats, averaged, learning_curve, log_axes
 from simlab.figures.style import colours, panels
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "ReLU's tangent kernels of all depths from 3 on and Laplace's kernel have the same learning curves on the sphere."
-)
-SOURCE = "Deep equals shallow [S0], section 4 (numerical experiments)"
-EXPECTED = "mean errors within 10 % of Laplace's at every n and depth, slopes in log n within 0.1 of Laplace's"
 ERROR_TOLERANCE = 0.1
 SLOPE_TOLERANCE = 0.1
 
@@ -59,67 +54,72 @@ def _spec(degree: int, **sizes: Any) -> str:
     return _SPEC.format(degree=degree, degrees=degrees, powers=[round(k**-2.0, 8) for k in degrees], **sizes)
 
 
-QUICK = _spec(40, depths=[3, 5, 7], samples=[50, 100, 200, 400], seeds=5)
-FULL = _spec(100, depths=[3, 4, 5, 7], samples=[50, 100, 200, 400, 800, 1600], seeds=20)
-CONTROL = ("kernel.kind=nngp", "kernel.activation=step")
+class DeepShallowCurves(Claim):
+    statement = (
+        "ReLU's tangent kernels of all depths from 3 on and Laplace's kernel have the same learning curves on the "
+        "sphere."
+    )
+    source = "Deep equals shallow [S0], section 4 (numerical experiments)"
+    expected = "mean errors within 10 % of Laplace's at every n and depth, slopes in log n within 0.1 of Laplace's"
+    quick = _spec(40, depths=[3, 5, 7], samples=[50, 100, 200, 400], seeds=5)
+    full = _spec(100, depths=[3, 4, 5, 7], samples=[50, 100, 200, 400, 800, 1600], seeds=20)
+    control = ("kernel.kind=nngp", "kernel.activation=step")
+
+    def judge(self, results: Results) -> Judgement:
+        n = results["experiment.samples"].astype(np.float64)
+        rows: list[dict[str, Any]] = []
+        for depth in results["kernel.depth"].tolist():
+            own, _ = averaged(results, "test_error", {"kernel.depth": depth})
+            other, _ = averaged(results, "reference_error", {"kernel.depth": depth})
+            rows.append(
+                {
+                    "depth": depth,
+                    "error_over_laplace": (own / other).tolist(),
+                    "slope": _slope(n, own),
+                    "laplace_slope": _slope(n, other),
+                }
+            )
+        off = max(abs(ratio - 1) for row in rows for ratio in row["error_over_laplace"])
+        apart = max(abs(row["slope"] - row["laplace_slope"]) for row in rows)
+        measured = (
+            f"errors at most {100 * off:.1f} % off Laplace's, slopes at most {apart:.3f} off "
+            f"{rows[0]['laplace_slope']:.3f} over {len(rows)} depths and {n.size} sizes"
+        )
+        short = f"errors {100 * off:.1f} % off Laplace's, slopes {apart:.3f}"
+        return Judgement(bool(off <= ERROR_TOLERANCE and apart <= SLOPE_TOLERANCE), measured, {"depths": rows}, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, (left, middle, right) = panels(3)
+        for axis, source, title in ((left, results, "tangent kernels, ReLU"), (middle, control, "control: step")):
+            depths = source["kernel.depth"].tolist()
+            for depth, shade in zip(depths, colours(len(depths)), strict=True):
+                learning_curve(axis, source, {"kernel.depth": depth}, shade, f"depth {depth}")
+            other, spread = averaged(source, "reference_error", {"kernel.depth": depths[0]})
+            axis.errorbar(source["experiment.samples"], other, spread, fmt="kx", ms=6, capsize=2, lw=1, label="Laplace")
+            log_axes(axis, source["experiment.samples"])
+            axis.set_title(title, fontsize=10)
+        low = min(left.get_ylim()[0], middle.get_ylim()[0])
+        high = max(left.get_ylim()[1], middle.get_ylim()[1])
+        for axis in (left, middle):
+            axis.set_ylim(low, high)
+        left.legend(frameon=False, fontsize=8, title="bars: standard errors, lines: theory", title_fontsize=8)
+        for source, style, name in ((results, "o-", "ReLU"), (control, "x--", "control: step")):
+            depths = source["kernel.depth"].tolist()
+            for depth, shade in zip(depths, colours(len(depths)), strict=True):
+                own, other = (
+                    averaged(source, key, {"kernel.depth": depth})[0] for key in ("test_error", "reference_error")
+                )
+                right.plot(
+                    source["experiment.samples"], own / other, style, color=shade, ms=5, label=f"{name}, depth {depth}"
+                )
+        right.axhspan(1 - ERROR_TOLERANCE, 1 + ERROR_TOLERANCE, color="C0", alpha=0.15, lw=0, label="±10 %")
+        log_axes(right, results["experiment.samples"])
+        right.set(yscale="linear", ylabel="error / Laplace's error")
+        right.set_title("error over Laplace's", fontsize=10)
+        right.set_ylim(top=1.5 * right.get_ylim()[1])
+        right.legend(frameon=False, fontsize=8, ncols=2, loc="upper left")
+        return fig
 
 
 def _slope(n: Floats, error: Floats) -> float:
     return float(np.polyfit(np.log(n), np.log(error), 1)[0])
-
-
-def judge(results: Results) -> Judgement:
-    n = results["experiment.samples"].astype(np.float64)
-    rows: list[dict[str, Any]] = []
-    for depth in results["kernel.depth"].tolist():
-        own, _ = averaged(results, "test_error", {"kernel.depth": depth})
-        other, _ = averaged(results, "reference_error", {"kernel.depth": depth})
-        rows.append(
-            {
-                "depth": depth,
-                "error_over_laplace": (own / other).tolist(),
-                "slope": _slope(n, own),
-                "laplace_slope": _slope(n, other),
-            }
-        )
-    off = max(abs(ratio - 1) for row in rows for ratio in row["error_over_laplace"])
-    apart = max(abs(row["slope"] - row["laplace_slope"]) for row in rows)
-    measured = (
-        f"errors at most {100 * off:.1f} % off Laplace's, slopes at most {apart:.3f} off {rows[0]['laplace_slope']:.3f}"
-        f" over {len(rows)} depths and {n.size} sizes"
-    )
-    short = f"errors {100 * off:.1f} % off Laplace's, slopes {apart:.3f}"
-    return Judgement(bool(off <= ERROR_TOLERANCE and apart <= SLOPE_TOLERANCE), measured, {"depths": rows}, short)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, (left, middle, right) = panels(3)
-    for axis, source, title in ((left, results, "tangent kernels, ReLU"), (middle, control, "control: step")):
-        depths = source["kernel.depth"].tolist()
-        for depth, shade in zip(depths, colours(len(depths)), strict=True):
-            learning_curve(axis, source, {"kernel.depth": depth}, shade, f"depth {depth}")
-        other, spread = averaged(source, "reference_error", {"kernel.depth": depths[0]})
-        axis.errorbar(source["experiment.samples"], other, spread, fmt="kx", ms=6, capsize=2, lw=1, label="Laplace")
-        log_axes(axis, source["experiment.samples"])
-        axis.set_title(title, fontsize=10)
-    low = min(left.get_ylim()[0], middle.get_ylim()[0])
-    high = max(left.get_ylim()[1], middle.get_ylim()[1])
-    for axis in (left, middle):
-        axis.set_ylim(low, high)
-    left.legend(frameon=False, fontsize=8, title="bars: standard errors, lines: theory", title_fontsize=8)
-    for source, style, name in ((results, "o-", "ReLU"), (control, "x--", "control: step")):
-        depths = source["kernel.depth"].tolist()
-        for depth, shade in zip(depths, colours(len(depths)), strict=True):
-            own, other = (
-                averaged(source, key, {"kernel.depth": depth})[0] for key in ("test_error", "reference_error")
-            )
-            right.plot(
-                source["experiment.samples"], own / other, style, color=shade, ms=5, label=f"{name}, depth {depth}"
-            )
-    right.axhspan(1 - ERROR_TOLERANCE, 1 + ERROR_TOLERANCE, color="C0", alpha=0.15, lw=0, label="±10 %")
-    log_axes(right, results["experiment.samples"])
-    right.set(yscale="linear", ylabel="error / Laplace's error")
-    right.set_title("error over Laplace's", fontsize=10)
-    right.set_ylim(top=1.5 * right.get_ylim()[1])
-    right.legend(frameon=False, fontsize=8, ncols=2, loc="upper left")
-    return fig

@@ -12,22 +12,13 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.seeds import course
 from simlab.figures.style import CONTROL_COLOUR, GREEN, GUIDE, MEASURED, colours, panels, tick_at
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "Gradient descent of a two-layer net recovers a single ReLU neuron from d^(3/2) samples, with which kernel ridge "
-    "regression leaves a substantial part of its variance whatever the ridge."
-)
-SOURCE = "A kernel viewpoint [S1] §6 (Ghorbani et al. 2021)"
-EXPECTED = (
-    "in every dimension: test error of descent at most 0.02 of the variance, mean cosine of its neurons with w* at "
-    "least 0.9, error of the kernel with the best ridge at least 0.2 of the variance"
-)
 LEARNED = 0.02
 ALIGNED = 0.9
 LEFT = 0.2
@@ -73,9 +64,50 @@ def _spec(dims: list[int], **more: Any) -> str:
     return _SPEC.format(dims=dims, radii=radii, samples=samples, **more)
 
 
-QUICK = _spec([20, 40, 80], width=20, steps=500, seeds=5)
-FULL = _spec([20, 40, 80, 160], width=50, steps=2000, seeds=10)
-CONTROL = ("flow.alpha=1e6", "flow.step=0.5", 'flow.step_unit="edge"')
+class DescentSingleNeuron(Claim):
+    statement = (
+        "Gradient descent of a two-layer net recovers a single ReLU neuron from d^(3/2) samples, with which kernel "
+        "ridge regression leaves a substantial part of its variance whatever the ridge."
+    )
+    source = "A kernel viewpoint [S1] §6 (Ghorbani et al. 2021)"
+    expected = (
+        "in every dimension: test error of descent at most 0.02 of the variance, mean cosine of its neurons with w* at "
+        "least 0.9, error of the kernel with the best ridge at least 0.2 of the variance"
+    )
+    quick = _spec([20, 40, 80], width=20, steps=500, seeds=5)
+    full = _spec([20, 40, 80, 160], width=50, steps=2000, seeds=10)
+    control = ("flow.alpha=1e6", "flow.step=0.5", 'flow.step_unit="edge"')
+
+    def judge(self, results: Results) -> Judgement:
+        rows = _rows(results)
+        descent, kernel = max(row["descent"] for row in rows), min(row["kernel"] for row in rows)
+        alignment = min(row["alignment"] for row in rows)
+        holds = all(row["descent"] <= LEARNED and row["alignment"] >= ALIGNED and row["kernel"] >= LEFT for row in rows)
+        measured = (
+            f"error of descent at most {descent:.2g} of the variance, cosine at least {alignment:.3f}, error of the "
+            f"kernel at least {kernel:.2f}, over dimensions {', '.join(str(row['dim']) for row in rows)}"
+        )
+        short = f"descent leaves {descent:.2g}, the kernel {kernel:.2f}"
+        return Judgement(bool(holds), measured, {"dimensions": rows}, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(3)
+        _course(axes[0], results, "small start: neurons turn to $w^*$")
+        axes[0].plot([], [], "k--", lw=1.2, label="kernel, best ridge")
+        axes[0].legend(frameon=False, fontsize=8)
+        _course(axes[1], control, "control: trained lazily")
+        for source, mark, colour, text in (
+            (results, "o-", MEASURED, "small start"),
+            (control, "s--", CONTROL_COLOUR, "control: lazy"),
+        ):
+            rows = _rows(source)
+            axes[2].plot([r["dim"] for r in rows], [r["alignment"] for r in rows], mark, ms=4, color=colour, label=text)
+        axes[2].axhline(ALIGNED, color=GUIDE, lw=0.8)
+        axes[2].set(xscale="log", ylim=(-0.1, 1.05), xlabel="dimension $d$,  $n = d^{1.5}$")
+        axes[2].set(ylabel="mean cosine with $w^*$, at the end", title="alignment")
+        tick_at(axes[2], results["data.dim"])
+        axes[2].legend(frameon=False, fontsize=8)
+        return fig
 
 
 def _rows(results: Results) -> list[dict[str, Any]]:
@@ -101,19 +133,6 @@ def _rows(results: Results) -> list[dict[str, Any]]:
     return rows
 
 
-def judge(results: Results) -> Judgement:
-    rows = _rows(results)
-    descent, kernel = max(row["descent"] for row in rows), min(row["kernel"] for row in rows)
-    alignment = min(row["alignment"] for row in rows)
-    holds = all(row["descent"] <= LEARNED and row["alignment"] >= ALIGNED and row["kernel"] >= LEFT for row in rows)
-    measured = (
-        f"error of descent at most {descent:.2g} of the variance, cosine at least {alignment:.3f}, error of the "
-        f"kernel at least {kernel:.2f}, over dimensions {', '.join(str(row['dim']) for row in rows)}"
-    )
-    short = f"descent leaves {descent:.2g}, the kernel {kernel:.2f}"
-    return Judgement(bool(holds), measured, {"dimensions": rows}, short)
-
-
 def _course(axis: Axes, results: Results, title: str) -> None:
     dims = results["data.dim"].tolist()
     for k, (dim, shade) in enumerate(zip(dims, colours(len(dims)), strict=True)):
@@ -128,23 +147,3 @@ def _course(axis: Axes, results: Results, title: str) -> None:
     axis.axhspan(1e-5, LEARNED, color=GREEN, alpha=0.08, lw=0)
     axis.set(xscale="symlog", yscale="log", ylim=(1e-5, 3), xlim=(0, None), xlabel="step")
     axis.set(ylabel="test error / variance", title=title)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    _course(axes[0], results, "small start: neurons turn to $w^*$")
-    axes[0].plot([], [], "k--", lw=1.2, label="kernel, best ridge")
-    axes[0].legend(frameon=False, fontsize=8)
-    _course(axes[1], control, "control: trained lazily")
-    for source, mark, colour, text in (
-        (results, "o-", MEASURED, "small start"),
-        (control, "s--", CONTROL_COLOUR, "control: lazy"),
-    ):
-        rows = _rows(source)
-        axes[2].plot([r["dim"] for r in rows], [r["alignment"] for r in rows], mark, ms=4, color=colour, label=text)
-    axes[2].axhline(ALIGNED, color=GUIDE, lw=0.8)
-    axes[2].set(xscale="log", ylim=(-0.1, 1.05), xlabel="dimension $d$,  $n = d^{1.5}$")
-    axes[2].set(ylabel="mean cosine with $w^*$, at the end", title="alignment")
-    tick_at(axes[2], results["data.dim"])
-    axes[2].legend(frameon=False, fontsize=8)
-    return fig

@@ -10,21 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below
 from simlab.figures.seeds import course
 from simlab.figures.style import CONTROL_COLOUR, GUIDE, MEASURED, colours, panels, tick_at
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "The discretisation error of a first layer of poly(d) neurons does not grow along training on a radial target, "
-    "d = 5 ... 50."
-)
-SOURCE = "Depth separation [S2] §5.2, part 3 (Ren, Zhou and Ge 2023)"
-EXPECTED = "at every record, dimension, width and seed D at most 1.05 of its start, the loss fallen to a fifth or less"
 GROWN = 1.05
 LEARNED = 0.2
 
@@ -62,9 +56,54 @@ def _spec(pairs: list[tuple[int, int]], **more: int) -> str:
 
 
 DIMS = (5, 10, 20, 50)
-QUICK = _spec([(d, 5 * d) for d in DIMS], samples=1000, records=9, steps=80, seeds=1)
-FULL = _spec([(d, k * d) for k in (3, 10, 24) for d in DIMS], samples=4000, records=21, steps=100, seeds=3)
-CONTROL = ('target.kind="axis_relu"', "target.scale=3.0")
+
+
+class DiscretisationError(Claim):
+    statement = (
+        "The discretisation error of a first layer of poly(d) neurons does not grow along training on a radial target, "
+        "d = 5 ... 50."
+    )
+    source = "Depth separation [S2] §5.2, part 3 (Ren, Zhou and Ge 2023)"
+    expected = (
+        "at every record, dimension, width and seed D at most 1.05 of its start, the loss fallen to a fifth or less"
+    )
+    quick = _spec([(d, 5 * d) for d in DIMS], samples=1000, records=9, steps=80, seeds=1)
+    full = _spec([(d, k * d) for k in (3, 10, 24) for d in DIMS], samples=4000, records=21, steps=100, seeds=3)
+    control = ('target.kind="axis_relu"', "target.scale=3.0")
+
+    def judge(self, results: Results) -> Judgement:
+        growth, loss, rate = _growth(results), results["train_loss"], results["discretisation_rate"]
+        largest, end = float(np.max(growth[..., 1:])), float(np.max(growth[..., -1]))
+        learned = float(np.max(loss[..., -1] / loss[..., 0]))
+        speed = float(np.max(rate / results["discretisation_error"][..., :1]))
+        measured = (
+            f"D at most {largest:.3g} of its start at any record, at most {end:.3g} at the end; (dD/dt)/D_0 at most "
+            f"{speed:.2g}; training loss at most {learned:.2g} of its start; dimensions "
+            f"{', '.join(map(str, np.unique(results['data.dim'])))}, {growth.shape[0]} widths"
+        )
+        numbers = {"largest": largest, "end": end, "largest_rate": speed, "loss": learned}
+        short = f"D at most {largest:.3g} of its start, loss {learned:.2g}"
+        return Judgement(bool(largest <= GROWN and learned <= LEARNED), measured, numbers, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(3)
+        _courses(axes[0], results, r"ReLU$(1 - \|x\|)$")
+        _courses(axes[1], control, "control: ReLU$(1 - 3|x_1|)$")
+        for source, mark, shade, text in (
+            (results, "o", MEASURED, r"ReLU$(1 - \|x\|)$"),
+            (control, "s", CONTROL_COLOUR, "control"),
+        ):
+            for record, when in ((0, "start"), (-1, "end")):
+                error = source["discretisation_error"][..., record].mean(axis=-1)
+                face = shade if record else "none"
+                axes[2].plot(source["network.width"], error, mark, ms=5, color=shade, mfc=face, label=f"{text}, {when}")
+        axes[2].set(xscale="log", yscale="log", xlabel="width $m$", title="mean over seeds")
+        axes[2].set_ylabel(r"$D = \mathrm{E}(F/\alpha - 1)^2$ on the sphere")
+        if len(results["network.width"]) <= 4:
+            tick_at(axes[2], results["network.width"])
+        legend_below(axes[2], "")
+        return fig
+
 
 Floats = NDArray[np.float64]
 
@@ -73,21 +112,6 @@ def _growth(results: Results) -> Floats:
     """D/D₀ : (width, seed, record)"""
     error = results["discretisation_error"]
     return np.asarray(error / error[..., :1])
-
-
-def judge(results: Results) -> Judgement:
-    growth, loss, rate = _growth(results), results["train_loss"], results["discretisation_rate"]
-    largest, end = float(np.max(growth[..., 1:])), float(np.max(growth[..., -1]))
-    learned = float(np.max(loss[..., -1] / loss[..., 0]))
-    speed = float(np.max(rate / results["discretisation_error"][..., :1]))
-    measured = (
-        f"D at most {largest:.3g} of its start at any record, at most {end:.3g} at the end; (dD/dt)/D_0 at most "
-        f"{speed:.2g}; training loss at most {learned:.2g} of its start; dimensions "
-        f"{', '.join(map(str, np.unique(results['data.dim'])))}, {growth.shape[0]} widths"
-    )
-    numbers = {"largest": largest, "end": end, "largest_rate": speed, "loss": learned}
-    short = f"D at most {largest:.3g} of its start, loss {learned:.2g}"
-    return Judgement(bool(largest <= GROWN and learned <= LEARNED), measured, numbers, short)
 
 
 def _courses(axis: Axes, results: Results, title: str) -> None:
@@ -99,23 +123,3 @@ def _courses(axis: Axes, results: Results, title: str) -> None:
     axis.axhline(1.0, color=GUIDE, lw=0.8)
     axis.set(yscale="log", xlabel="step of size $m$", ylabel="discretisation error $D_t/D_0$", title=title)
     axis.legend(frameon=False, fontsize=8, ncols=1 + (len(dims) > 4))
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    _courses(axes[0], results, r"ReLU$(1 - \|x\|)$")
-    _courses(axes[1], control, "control: ReLU$(1 - 3|x_1|)$")
-    for source, mark, shade, text in (
-        (results, "o", MEASURED, r"ReLU$(1 - \|x\|)$"),
-        (control, "s", CONTROL_COLOUR, "control"),
-    ):
-        for record, when in ((0, "start"), (-1, "end")):
-            error = source["discretisation_error"][..., record].mean(axis=-1)
-            face = shade if record else "none"
-            axes[2].plot(source["network.width"], error, mark, ms=5, color=shade, mfc=face, label=f"{text}, {when}")
-    axes[2].set(xscale="log", yscale="log", xlabel="width $m$", title="mean over seeds")
-    axes[2].set_ylabel(r"$D = \mathrm{E}(F/\alpha - 1)^2$ on the sphere")
-    if len(results["network.width"]) <= 4:
-        tick_at(axes[2], results["network.width"])
-    legend_below(axes[2], "")
-    return fig

@@ -7,19 +7,11 @@ hold F and the parity (four tangent neurons are too few, and monomials of one ev
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from simlab.claims._bounds import drawn, judged
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.record.reader import Results
-
-STATEMENT = (
-    "Over D <= C(d,k)/1000 given features (ReLU neurons, tangent features, Fourier features, random polynomials of "
-    "degree k), for at least 99 % of the targets of the separation class, every linear function of them has a "
-    "population risk above alpha^2/16."
-)
-SOURCE = "ResNet beyond kernels [S3] §5 (Allen-Zhu and Li 2019)"
-EXPECTED = "oracle risk above alpha^2/16 for 99 % of 200 random targets or more, for every feature map tried"
 
 _SPEC = """
 [experiment]
@@ -49,16 +41,24 @@ _CUBES = (
     f'"experiment.dim" = {[50] * 4 + [100] * 4 + [30] * 4}\n"experiment.size" = {[4] * 4 + [3] * 4 + [6] * 4}\n'
     'zip = [["network", "experiment.dim", "experiment.size"]]'
 )
-QUICK = _SPEC.format(networks=", ".join(_maps(230, 4, 4)), more="", corners=8192)
-FULL = _SPEC.format(
-    networks=", ".join(_maps(230, 4, 4) + _maps(161, 1, 3) + _maps(593, 19, 6)), more=_CUBES, corners=32768
-)
-CONTROL = ('experiment.given="target"',)
 
 
-def judge(results: Results) -> Judgement:
-    return judged(results)
+class FeatureBound(Claim):
+    statement = (
+        "Over D <= C(d,k)/1000 given features (ReLU neurons, tangent features, Fourier features, random polynomials of "
+        "degree k), for at least 99 % of the targets of the separation class, every linear function of them has a "
+        "population risk above alpha^2/16."
+    )
+    source = "ResNet beyond kernels [S3] §5 (Allen-Zhu and Li 2019)"
+    expected = "oracle risk above alpha^2/16 for 99 % of 200 random targets or more, for every feature map tried"
+    quick = _SPEC.format(networks=", ".join(_maps(230, 4, 4)), more="", corners=8192)
+    full = _SPEC.format(
+        networks=", ".join(_maps(230, 4, 4) + _maps(161, 1, 3) + _maps(593, 19, 6)), more=_CUBES, corners=32768
+    )
+    control = ('experiment.given="target"',)
 
+    def judge(self, results: Results) -> Judgement:
+        return judged(results)
 
-def figure(results: Results, control: Results) -> Figure:
-    return drawn(results, control)
+    def figure(self, results: Results, control: Results) -> Picture:
+        return drawn(results, control)

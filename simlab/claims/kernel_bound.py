@@ -7,18 +7,11 @@ stays near kα², what learning F alone leaves. The control gives every kernel t
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from simlab.claims._bounds import drawn, judged
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.record.reader import Results
-
-STATEMENT = (
-    "On N <= C(d,k)/1000 samples, for every kernel and at least 99 % of the targets F + alpha G(F) of the separation "
-    "class, all kernel regressors, whatever their weights, have a population risk above alpha^2/16."
-)
-SOURCE = "ResNet beyond kernels [S3] §4, Theorem 4.2 (Allen-Zhu and Li 2019)"
-EXPECTED = "oracle risk above alpha^2/16 for 99 % of 200 random targets or more, for every kernel tried"
 
 _SPEC = """
 [experiment]
@@ -49,14 +42,21 @@ _MORE = (
 _CUBES = (
     '"experiment.dim" = [50, 100, 30]\n"experiment.size" = [4, 3, 6]\nzip = [["experiment.dim", "experiment.size"]]'
 )
-QUICK = _SPEC.format(kernels=", ".join(_KERNELS), more="")
-FULL = _SPEC.format(kernels=", ".join(_KERNELS + _MORE), more=_CUBES)
-CONTROL = ('experiment.given="target"',)
 
 
-def judge(results: Results) -> Judgement:
-    return judged(results)
+class KernelBound(Claim):
+    statement = (
+        "On N <= C(d,k)/1000 samples, for every kernel and at least 99 % of the targets F + alpha G(F) of the "
+        "separation class, all kernel regressors, whatever their weights, have a population risk above alpha^2/16."
+    )
+    source = "ResNet beyond kernels [S3] §4, Theorem 4.2 (Allen-Zhu and Li 2019)"
+    expected = "oracle risk above alpha^2/16 for 99 % of 200 random targets or more, for every kernel tried"
+    quick = _SPEC.format(kernels=", ".join(_KERNELS), more="")
+    full = _SPEC.format(kernels=", ".join(_KERNELS + _MORE), more=_CUBES)
+    control = ('experiment.given="target"',)
 
+    def judge(self, results: Results) -> Judgement:
+        return judged(results)
 
-def figure(results: Results, control: Results) -> Figure:
-    return drawn(results, control)
+    def figure(self, results: Results, control: Results) -> Picture:
+        return drawn(results, control)

@@ -10,23 +10,14 @@ from __future__ import annotations
 from math import floor, log
 from typing import Any
 
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from simlab.claims._spectra import label
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.curves import averaged, combinations
 from simlab.figures.style import RED, colours, panels, tick_at
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "Kernel ridge regression, with deep kernels too and the best ridge, fails on a single ReLU neuron in high "
-    "dimension: on d^l << n << d^(l+1) samples the power of the degrees above l stays."
-)
-SOURCE = "A kernel viewpoint [S1] §6 (Ghorbani et al. 2021)"
-EXPECTED = (
-    "error at least 0.8 of the neuron's power in degrees above l and at least 0.2 of its variance, in every dimension; "
-    "within 10 % or 4 standard errors of theory"
-)
 FLOOR = 0.8
 LEAST = 0.2
 TOLERANCE = 0.1
@@ -53,9 +44,60 @@ kind = "ntk"
 zip = [["data.dim", "experiment.samples"]]
 seeds = {seeds}
 """
-QUICK = _SPEC.format(depths=[3, 8], dims=[20, 40, 80], samples=[89, 253, 716], seeds=12)
-FULL = _SPEC.format(depths=[2, 3, 5, 8], dims=[20, 40, 80, 160], samples=[89, 253, 716, 2024], seeds=20)
-CONTROL = ('target.activation={ kind = "monomial", degree = 1 }',)
+
+
+class KernelSingleNeuron(Claim):
+    statement = (
+        "Kernel ridge regression, with deep kernels too and the best ridge, fails on a single ReLU neuron in high "
+        "dimension: on d^l << n << d^(l+1) samples the power of the degrees above l stays."
+    )
+    source = "A kernel viewpoint [S1] §6 (Ghorbani et al. 2021)"
+    expected = (
+        "error at least 0.8 of the neuron's power in degrees above l and at least 0.2 of its variance, in every "
+        "dimension; within 10 % or 4 standard errors of theory"
+    )
+    quick = _SPEC.format(depths=[3, 8], dims=[20, 40, 80], samples=[89, 253, 716], seeds=12)
+    full = _SPEC.format(depths=[2, 3, 5, 8], dims=[20, 40, 80, 160], samples=[89, 253, 716, 2024], seeds=20)
+    control = ('target.activation={ kind = "monomial", degree = 1 }',)
+
+    def judge(self, results: Results) -> Judgement:
+        rows = _points(results)
+        least = min(row["error"] for row in rows)
+        beside = min(row["error"] / max(row["above"], 1e-12) for row in rows)
+        off = max(abs(row["error"] / row["theory"] - 1) for row in rows)
+        agrees = all(
+            abs(row["error"] - row["theory"]) <= max(ERRORS * row["spread"], TOLERANCE * row["theory"]) for row in rows
+        )
+        measured = (
+            f"error at least {least:.3f} of the variance, "
+            + (f"{beside:.2f} of the power above degree l, " if beside < 1e6 else "with no power above degree l, ")
+            + f"at most {100 * off:.0f} % off theory, over {len(rows)} kernels and dimensions"
+        )
+        short = f"error {least:.3f} of the variance or more"
+        return Judgement(bool(least >= LEAST and beside >= FLOOR and agrees), measured, {"points": rows}, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(2)
+        for axis, source, title in ((axes[0], results, "ReLU neuron"), (axes[1], control, "control: linear neuron")):
+            rows = _points(source)
+            depths = source["kernel.depth"].tolist()
+            for depth, shade in zip(depths, colours(len(depths)), strict=True):
+                some = [row for row in rows if row["depth"] == depth]
+                dims = [row["dim"] for row in some]
+                errors, spread = [row["error"] for row in some], [row["spread"] for row in some]
+                axis.errorbar(dims, errors, spread, fmt="o", ms=4, capsize=2, color=shade, label=f"depth {depth}")
+                axis.plot(dims, [row["theory"] for row in some], "-", lw=1, color=shade)
+            axis.plot(dims, [row["above"] for row in some], "k--", lw=1, label=r"power in degrees above $\ell = 1$")
+            axis.axhspan(0, LEAST, color=RED, alpha=0.07, lw=0)
+            words = f"learned: error below {LEAST} of the variance"
+            axis.text(
+                0.02, LEAST - 0.005, words, transform=axis.get_yaxis_transform(), va="top", fontsize=8, color="0.35"
+            )
+            axis.set(xscale="log", xlabel="dimension $d$,  $n = d^{1.5}$", ylabel="error / variance", ylim=(0, 0.6))
+            axis.set_title(title, fontsize=10)
+            tick_at(axis, dims)
+        axes[0].legend(frameon=False, fontsize=8, title="bars: standard errors, solid: theory", title_fontsize=8)
+        return fig
 
 
 def _points(results: Results) -> list[dict[str, Any]]:
@@ -78,42 +120,3 @@ def _points(results: Results) -> list[dict[str, Any]]:
             }
         )
     return rows
-
-
-def judge(results: Results) -> Judgement:
-    rows = _points(results)
-    least = min(row["error"] for row in rows)
-    beside = min(row["error"] / max(row["above"], 1e-12) for row in rows)
-    off = max(abs(row["error"] / row["theory"] - 1) for row in rows)
-    agrees = all(
-        abs(row["error"] - row["theory"]) <= max(ERRORS * row["spread"], TOLERANCE * row["theory"]) for row in rows
-    )
-    measured = (
-        f"error at least {least:.3f} of the variance, "
-        + (f"{beside:.2f} of the power above degree l, " if beside < 1e6 else "with no power above degree l, ")
-        + f"at most {100 * off:.0f} % off theory, over {len(rows)} kernels and dimensions"
-    )
-    short = f"error {least:.3f} of the variance or more"
-    return Judgement(bool(least >= LEAST and beside >= FLOOR and agrees), measured, {"points": rows}, short)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(2)
-    for axis, source, title in ((axes[0], results, "ReLU neuron"), (axes[1], control, "control: linear neuron")):
-        rows = _points(source)
-        depths = source["kernel.depth"].tolist()
-        for depth, shade in zip(depths, colours(len(depths)), strict=True):
-            some = [row for row in rows if row["depth"] == depth]
-            dims = [row["dim"] for row in some]
-            errors, spread = [row["error"] for row in some], [row["spread"] for row in some]
-            axis.errorbar(dims, errors, spread, fmt="o", ms=4, capsize=2, color=shade, label=f"depth {depth}")
-            axis.plot(dims, [row["theory"] for row in some], "-", lw=1, color=shade)
-        axis.plot(dims, [row["above"] for row in some], "k--", lw=1, label=r"power in degrees above $\ell = 1$")
-        axis.axhspan(0, LEAST, color=RED, alpha=0.07, lw=0)
-        words = f"learned: error below {LEAST} of the variance"
-        axis.text(0.02, LEAST - 0.005, words, transform=axis.get_yaxis_transform(), va="top", fontsize=8, color="0.35")
-        axis.set(xscale="log", xlabel="dimension $d$,  $n = d^{1.5}$", ylabel="error / variance", ylim=(0, 0.6))
-        axis.set_title(title, fontsize=10)
-        tick_at(axis, dims)
-    axes[0].legend(frameon=False, fontsize=8, title="bars: standard errors, solid: theory", title_fontsize=8)
-    return fig

@@ -7,18 +7,11 @@ absolute value, an even activation: its kernels never learn degree 1, however ma
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from simlab.claims import _staircases
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.record.reader import Results
-
-STATEMENT = (
-    "Kernel ridge regression with a rotation-invariant kernel, deep or not, on d^l << n << d^(l+1) samples learns the "
-    "parts of the target of degree up to l and no more."
-)
-SOURCE = "A kernel viewpoint [S1] §6 (Ghorbani et al. 2021)"
-EXPECTED = "at most 0.3 of the power is left in every degree up to l, at least 0.55 in every degree above"
 
 _SPEC = """
 [experiment]
@@ -34,14 +27,21 @@ activation = "relu"
 "experiment.size" = {sizes}
 seeds = {seeds}
 """
-QUICK = _SPEC.format(dim=20, depths=[3, 5], sizes=[4, 150, 1500], seeds=3)
-FULL = _SPEC.format(dim=40, depths=[3, 5, 10], sizes=[6, 470, 7000], seeds=5)
-CONTROL = ("kernel.activation=abs",)
 
 
-def judge(results: Results) -> Judgement:
-    return _staircases.judge(results)
+class KRRStaircase(Claim):
+    statement = (
+        "Kernel ridge regression with a rotation-invariant kernel, deep or not, on d^l << n << d^(l+1) samples learns "
+        "the parts of the target of degree up to l and no more."
+    )
+    source = "A kernel viewpoint [S1] §6 (Ghorbani et al. 2021)"
+    expected = "at most 0.3 of the power is left in every degree up to l, at least 0.55 in every degree above"
+    quick = _SPEC.format(dim=20, depths=[3, 5], sizes=[4, 150, 1500], seeds=3)
+    full = _SPEC.format(dim=40, depths=[3, 5, 10], sizes=[6, 470, 7000], seeds=5)
+    control = ("kernel.activation=abs",)
 
+    def judge(self, results: Results) -> Judgement:
+        return _staircases.judge(results)
 
-def figure(results: Results, control: Results) -> Figure:
-    return _staircases.figure(results, control, "n", "kernel regression", "absolute value")
+    def figure(self, results: Results, control: Results) -> Picture:
+        return _staircases.figure(results, control, "n", "kernel regression", "absolute value")

@@ -15,24 +15,15 @@ In the control the output scale α is so large that training is lazy for every �
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import reduced
 from simlab.figures.seeds import band
 from simlab.figures.style import CONTROL_COLOUR, MEASURED, panels, setting
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "Two-layer ReLU nets that start with larger weights train lazily and generalise worse: the test loss at the end "
-    "rises with the scale tau of the initial weights."
-)
-SOURCE = "A kernel viewpoint [S1] §5.3 (Chizat, Oyallon and Bach 2019)"
-EXPECTED = (
-    "no mean below an earlier one by more than 2 standard errors, the last at least 8 times the first; in the "
-    "published setting 7.5e-5, 1.75e-3, 3.07e-3 at tau = 0.01, 0.1, 1 within 2 standard errors of the difference"
-)
 STANDARD_ERRORS = 2.0
 FACTOR = 8.0
 PUBLISHED = {0.01: 7.5e-5, 0.1: 1.75e-3, 1.0: 3.07e-3}
@@ -82,9 +73,60 @@ def _spec(count: int, lowest: float, **fields: int) -> str:
     return _SPEC.format(taus=taus, sizes=[min(10.0, 0.1 / tau**2) for tau in taus], **fields)
 
 
-QUICK = _spec(7, -2, samples=200, dim=30, width=20, steps=3000, seeds=5)
-FULL = _spec(33, -2.2, samples=1000, dim=100, width=50, steps=10_000, seeds=10)
-CONTROL = ("flow.alpha=1e6", "sweep.seeds=3")
+class LazyGeneralisation(Claim):
+    statement = (
+        "Two-layer ReLU nets that start with larger weights train lazily and generalise worse: the test loss at the "
+        "end rises with the scale tau of the initial weights."
+    )
+    source = "A kernel viewpoint [S1] §5.3 (Chizat, Oyallon and Bach 2019)"
+    expected = (
+        "no mean below an earlier one by more than 2 standard errors, the last at least 8 times the first; in the "
+        "published setting 7.5e-5, 1.75e-3, 3.07e-3 at tau = 0.01, 0.1, 1 within 2 standard errors of the difference"
+    )
+    quick = _spec(7, -2, samples=200, dim=30, width=20, steps=3000, seeds=5)
+    full = _spec(33, -2.2, samples=1000, dim=100, width=50, steps=10_000, seeds=10)
+    control = ("flow.alpha=1e6", "sweep.seeds=3")
+
+    def judge(self, results: Results) -> Judgement:
+        taus, loss = _ends(results)
+        mean, error = loss.mean(axis=1), loss.std(axis=1, ddof=1) / loss.shape[1] ** 0.5
+        fall, factor = _fall(mean, error), float(mean[-1] / mean[0])
+        off = _published(results, taus, loss)
+        holds = fall <= STANDARD_ERRORS and factor >= FACTOR and all(abs(z) <= STANDARD_ERRORS for z in off.values())
+        measured = (
+            f"test loss {mean[0]:.2e} at tau = {taus[0]:.3g}, {mean[-1]:.2e} at {taus[-1]:.3g}: {factor:.1f} times; "
+            f"largest fall {max(fall, 0.0):.2f} standard errors"
+        )
+        if off:
+            measured += "; from the published ones " + ", ".join(
+                f"{z:+.1f} at {tau:g} ({mean[np.isclose(taus, tau)][0]:.2e})" for tau, z in off.items()
+            )
+        numbers = {"tau": taus.tolist(), "mean": mean.tolist(), "standard_error": error.tolist(), "fall": fall}
+        short = f"test loss x {factor:.1f} from tau {taus[0]:.3g} to {taus[-1]:.3g}"
+        return Judgement(
+            bool(holds), measured, {**numbers, "published_off": {f"{tau:g}": z for tau, z in off.items()}}, short
+        )
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, (left, right) = panels(2)
+        for source, colour, style, label in (
+            (results, MEASURED, "o-", r"$\alpha = 1$"),
+            (control, CONTROL_COLOUR, "s--", r"control: $\alpha = 10^6$, lazy for every $\tau$"),
+        ):
+            taus, loss = _ends(source)
+            moved = reduced(source, "relative_movement", {}, "end")[np.argsort(source["network.init_std"])]
+            for axis, values in ((left, loss), (right, moved)):
+                band(axis, taus, values, colour)
+                axis.plot(taus, values.mean(axis=1), style, ms=4, lw=1.3, color=colour, label=label)
+        if _published(results, *_ends(results)):
+            left.plot(list(PUBLISHED), list(PUBLISHED.values()), "kx", ms=8, label="published")
+        left.set(ylabel="test loss at the end", title="generalisation, mean over teachers")
+        right.set(ylabel=r"$\|\theta - \theta_0\| / \|\theta_0\|$ at the end", title="relative movement of the weights")
+        for axis in (left, right):
+            axis.set(xscale="log", yscale="log", xlabel=r"scale $\tau$ of the initial weights")
+        left.legend(frameon=False, fontsize=8, loc="lower right")
+        right.legend(frameon=False, fontsize=8, loc="lower left")
+        return fig
 
 
 def _ends(results: Results) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -110,46 +152,3 @@ def _published(results: Results, taus: NDArray[np.float64], loss: NDArray[np.flo
             spread = row.std(ddof=1) * (1 / row.size + 1 / PUBLISHED_TEACHERS) ** 0.5
             found[tau] = float((row.mean() - value) / spread)
     return found
-
-
-def judge(results: Results) -> Judgement:
-    taus, loss = _ends(results)
-    mean, error = loss.mean(axis=1), loss.std(axis=1, ddof=1) / loss.shape[1] ** 0.5
-    fall, factor = _fall(mean, error), float(mean[-1] / mean[0])
-    off = _published(results, taus, loss)
-    holds = fall <= STANDARD_ERRORS and factor >= FACTOR and all(abs(z) <= STANDARD_ERRORS for z in off.values())
-    measured = (
-        f"test loss {mean[0]:.2e} at tau = {taus[0]:.3g}, {mean[-1]:.2e} at {taus[-1]:.3g}: {factor:.1f} times; "
-        f"largest fall {max(fall, 0.0):.2f} standard errors"
-    )
-    if off:
-        measured += "; from the published ones " + ", ".join(
-            f"{z:+.1f} at {tau:g} ({mean[np.isclose(taus, tau)][0]:.2e})" for tau, z in off.items()
-        )
-    numbers = {"tau": taus.tolist(), "mean": mean.tolist(), "standard_error": error.tolist(), "fall": fall}
-    short = f"test loss x {factor:.1f} from tau {taus[0]:.3g} to {taus[-1]:.3g}"
-    return Judgement(
-        bool(holds), measured, {**numbers, "published_off": {f"{tau:g}": z for tau, z in off.items()}}, short
-    )
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, (left, right) = panels(2)
-    for source, colour, style, label in (
-        (results, MEASURED, "o-", r"$\alpha = 1$"),
-        (control, CONTROL_COLOUR, "s--", r"control: $\alpha = 10^6$, lazy for every $\tau$"),
-    ):
-        taus, loss = _ends(source)
-        moved = reduced(source, "relative_movement", {}, "end")[np.argsort(source["network.init_std"])]
-        for axis, values in ((left, loss), (right, moved)):
-            band(axis, taus, values, colour)
-            axis.plot(taus, values.mean(axis=1), style, ms=4, lw=1.3, color=colour, label=label)
-    if _published(results, *_ends(results)):
-        left.plot(list(PUBLISHED), list(PUBLISHED.values()), "kx", ms=8, label="published")
-    left.set(ylabel="test loss at the end", title="generalisation, mean over teachers")
-    right.set(ylabel=r"$\|\theta - \theta_0\| / \|\theta_0\|$ at the end", title="relative movement of the weights")
-    for axis in (left, right):
-        axis.set(xscale="log", yscale="log", xlabel=r"scale $\tau$ of the initial weights")
-    left.legend(frameon=False, fontsize=8, loc="lower right")
-    right.legend(frameon=False, fontsize=8, loc="lower left")
-    return fig

@@ -15,24 +15,15 @@ as far for every α.
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from simlab.claims._briefly import brief
 from simlab.claims._rates import sup_rate
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line, reduced, reference_line
 from simlab.figures.style import BLUE, BROWN, GREEN, PURPLE, panels
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "As the output scale alpha grows, training on R(alpha f)/alpha^2 moves the weights by 1/alpha and stays within "
-    "1/alpha^2 of training the linearised network, where the activation is smooth."
-)
-SOURCE = "A kernel viewpoint [S1] §5.3 (Chizat, Oyallon and Bach 2019)"
-EXPECTED = (
-    "exponents in alpha, with their 95 % intervals: -1 of the movement (tanh and ReLU) within 0.02, -2 of the distance "
-    "to the linearised trajectory (tanh) within 0.05; the latter of ReLU, whose kinks are crossed, is not judged"
-)
 MOVEMENT, MOVEMENT_TOLERANCE = -1.0, 0.02
 DISTANCE, DISTANCE_TOLERANCE = -2.0, 0.05
 SMOOTH = "tanh"
@@ -64,52 +55,63 @@ step_unit = "edge"
 "flow.alpha" = {{ logspace = [0.5, 3, {alphas}] }}
 seeds = {seeds}
 """
-QUICK = _SPEC.format(samples=30, width=60, steps=100, alphas=6, seeds=5)
-FULL = _SPEC.format(samples=200, width=400, steps=1000, alphas=11, seeds=20)
-CONTROL = ("network.doubled=false",)
 
 
-def judge(results: Results) -> Judgement:
-    words, briefly, numbers, good = [], [], {}, []
-    for activation in results["network.activation"].tolist():
-        at = {"network.activation": activation}
-        movement = sup_rate(results, "flow.alpha", "weight_movement", at)
-        distance = sup_rate(results, "flow.alpha", "linear_weight_distance", at)
-        good.append(movement is not None and movement.within(MOVEMENT, MOVEMENT_TOLERANCE))
-        if activation == SMOOTH:
-            good.append(distance is not None and distance.within(DISTANCE, DISTANCE_TOLERANCE))
-        judged = [movement, distance] if activation == SMOOTH else [movement]
-        briefly.append(f"{', '.join(map(brief, judged))} ({activation})")
-        words.append(f"{activation}: movement {movement}, from the linearised one {distance}")
-        numbers[activation] = {
-            name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
-            for name, power in (("movement", movement), ("distance", distance))
-        }
-    holds = SMOOTH in results["network.activation"] and all(good)
-    short = f"exponents {', '.join(briefly)}"
-    return Judgement(bool(holds), "exponents in alpha: " + "; ".join(words), {"exponents": numbers}, short)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    alpha = results["flow.alpha"]
-    sides = (
-        (axes[0], results, ("weight_movement",), MOVEMENT, r"$\sup\, \|\theta - \theta_0\|$"),
-        (axes[1], results, ("linear_weight_distance",), DISTANCE, r"$\sup\, \|\theta - \theta_{\mathrm{lin}}\|$"),
-        (axes[2], control, ("weight_movement", "linear_weight_distance"), None, "control: $f$ not 0 at the start"),
+class LazyRates(Claim):
+    statement = (
+        "As the output scale alpha grows, training on R(alpha f)/alpha^2 moves the weights by 1/alpha and stays within "
+        "1/alpha^2 of training the linearised network, where the activation is smooth."
     )
-    for axis, source, names, exponent, title in sides:
-        tops = []
-        for i, activation in enumerate(source["network.activation"].tolist()):
-            for name in names:
-                values = reduced(source, name, {"network.activation": activation})
-                what = f"{activation}, {'movement' if name == 'weight_movement' else 'distance'}"
-                line = 2 * i + (name == "linear_weight_distance" and exponent is None)
-                look = (BLUE, BROWN, GREEN, PURPLE)[line], activation if exponent else what, "osD^"[line]
-                power_line(axis, alpha, values, *look, "-" if line < 2 else "--")
-                tops.append(float(np.nanmax(values.mean(axis=1))))
-        if exponent is not None:
-            reference_line(axis, alpha, 2 * max(tops), exponent)
-        axis.set(xlabel=r"output scale $\alpha$", ylabel="largest distance up to the horizon", title=title)
-        legend_below(axis, "fitted exponents")
-    return fig
+    source = "A kernel viewpoint [S1] §5.3 (Chizat, Oyallon and Bach 2019)"
+    expected = (
+        "exponents in alpha, with their 95 % intervals: -1 of the movement (tanh and ReLU) within 0.02, -2 of the "
+        "distance to the linearised trajectory (tanh) within 0.05; the latter of ReLU, whose kinks are crossed, is "
+        "not judged"
+    )
+    quick = _SPEC.format(samples=30, width=60, steps=100, alphas=6, seeds=5)
+    full = _SPEC.format(samples=200, width=400, steps=1000, alphas=11, seeds=20)
+    control = ("network.doubled=false",)
+
+    def judge(self, results: Results) -> Judgement:
+        words, briefly, numbers, good = [], [], {}, []
+        for activation in results["network.activation"].tolist():
+            at = {"network.activation": activation}
+            movement = sup_rate(results, "flow.alpha", "weight_movement", at)
+            distance = sup_rate(results, "flow.alpha", "linear_weight_distance", at)
+            good.append(movement is not None and movement.within(MOVEMENT, MOVEMENT_TOLERANCE))
+            if activation == SMOOTH:
+                good.append(distance is not None and distance.within(DISTANCE, DISTANCE_TOLERANCE))
+            judged = [movement, distance] if activation == SMOOTH else [movement]
+            briefly.append(f"{', '.join(map(brief, judged))} ({activation})")
+            words.append(f"{activation}: movement {movement}, from the linearised one {distance}")
+            numbers[activation] = {
+                name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
+                for name, power in (("movement", movement), ("distance", distance))
+            }
+        holds = SMOOTH in results["network.activation"] and all(good)
+        short = f"exponents {', '.join(briefly)}"
+        return Judgement(bool(holds), "exponents in alpha: " + "; ".join(words), {"exponents": numbers}, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(3)
+        alpha = results["flow.alpha"]
+        sides = (
+            (axes[0], results, ("weight_movement",), MOVEMENT, r"$\sup\, \|\theta - \theta_0\|$"),
+            (axes[1], results, ("linear_weight_distance",), DISTANCE, r"$\sup\, \|\theta - \theta_{\mathrm{lin}}\|$"),
+            (axes[2], control, ("weight_movement", "linear_weight_distance"), None, "control: $f$ not 0 at the start"),
+        )
+        for axis, source, names, exponent, title in sides:
+            tops = []
+            for i, activation in enumerate(source["network.activation"].tolist()):
+                for name in names:
+                    values = reduced(source, name, {"network.activation": activation})
+                    what = f"{activation}, {'movement' if name == 'weight_movement' else 'distance'}"
+                    line = 2 * i + (name == "linear_weight_distance" and exponent is None)
+                    look = (BLUE, BROWN, GREEN, PURPLE)[line], activation if exponent else what, "osD^"[line]
+                    power_line(axis, alpha, values, *look, "-" if line < 2 else "--")
+                    tops.append(float(np.nanmax(values.mean(axis=1))))
+            if exponent is not None:
+                reference_line(axis, alpha, 2 * max(tops), exponent)
+            axis.set(xlabel=r"output scale $\alpha$", ylabel="largest distance up to the horizon", title=title)
+            legend_below(axis, "fitted exponents")
+        return fig

@@ -11,33 +11,76 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from simlab.claims import _rivals
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.seeds import band
 from simlab.figures.style import CONTROL_COLOUR, MEASURED, panels
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "With steps just below divergence SGD on a three-layer ResNet learns αG(F) too; with small steps, and as many of "
-    "them, it learns F alone."
-)
-SOURCE = "ResNet beyond kernels [S3] §6 (Allen-Zhu and Li 2019)"
-EXPECTED = (
-    "error above 0.9 of the line k·α² at the smallest step, at most 0.7 of it at the best, which is within a factor "
-    "of 5 of the smallest step that diverges"
-)
 SMALL_LEAVES = 0.9
 NEAR = 5.0
 
-QUICK = _rivals.spec(
-    _rivals.descents("residual", (0.01, 0.03, 0.1, 0.3, 0.6, 0.9, 1.2, 1.7, 2.4)), _rivals.SMALL, seeds=5
-)
-FULL = _rivals.spec(
-    _rivals.descents("residual", (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.4, 2.0)), _rivals.PUBLISHED, seeds=5
-)
-CONTROL = ("network.trained=first", "sweep.seeds=3")
+
+class LearningRateDecides(Claim):
+    statement = (
+        "With steps just below divergence SGD on a three-layer ResNet learns αG(F) too; with small steps, and as many "
+        "of them, it learns F alone."
+    )
+    source = "ResNet beyond kernels [S3] §6 (Allen-Zhu and Li 2019)"
+    expected = (
+        "error above 0.9 of the line k·α² at the smallest step, at most 0.7 of it at the best, which is within a "
+        "factor of 5 of the smallest step that diverges"
+    )
+    quick = _rivals.spec(
+        _rivals.descents("residual", (0.01, 0.03, 0.1, 0.3, 0.6, 0.9, 1.2, 1.7, 2.4)), _rivals.SMALL, seeds=5
+    )
+    full = _rivals.spec(
+        _rivals.descents("residual", (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.4, 2.0)),
+        _rivals.PUBLISHED,
+        seeds=5,
+    )
+    control = ("network.trained=first", "sweep.seeds=3")
+
+    def judge(self, results: Results) -> Judgement:
+        found, level = _rates(results), _rivals.line(results)
+        steps, error = found["steps"], found["errors"].mean(axis=1)
+        ended = np.flatnonzero(found["diverged"] > 0)
+        edge = float(steps[ended[0]]) if ended.size else float("inf")
+        stable = np.isfinite(error) & (steps < edge)
+        best = int(np.argmin(np.where(stable, error, np.inf)))
+        smallest = float(error[0])
+        holds = (
+            smallest >= SMALL_LEAVES * level and error[best] <= _rivals.LEARNED * level and steps[best] >= edge / NEAR
+        )
+        measured = (
+            f"error over line: {smallest / level:.2f} at step {steps[0]:g}, {error[best] / level:.2f} at "
+            f"{steps[best]:g}, where {found['composed'][best].mean():.2f} of αG(F) is learned; the first step to "
+            f"diverge is {edge:g}"
+        )
+        numbers = {
+            "line": level, "steps": steps.tolist(), "errors": error.tolist(), "best": float(steps[best]),
+            "composed": found["composed"].mean(axis=1).tolist(), "diverged": found["diverged"].tolist(),
+        }  # fmt: skip
+        short = f"error/line {smallest / level:.2f} at step {steps[0]:g}, {error[best] / level:.2f} at {steps[best]:g}"
+        return Judgement(bool(holds), measured, numbers, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, (left, right) = panels(2)
+        _draw((left, right), results, MEASURED, "o-", "both layers trained")
+        _draw((left, right), control, CONTROL_COLOUR, "s--", "control: second layer as drawn")
+        left.axhline(_rivals.line(results), color="k", ls=":", lw=1.4, label="$F$ alone")
+        left.set(
+            yscale="log",
+            ylabel=r"test error $\mathrm{E}\|f - H\|^2$",
+            title="small steps learn $F$ alone (shaded: diverges)",
+        )
+        right.set(ylabel=r"part of $\alpha G(F)$ learned", title=r"what of $\alpha G(F)$ is learned")
+        for axis in (left, right):
+            axis.set(xscale="log", xlabel=r"step size $\eta$ of half the mean square")
+        left.legend(frameon=False, fontsize=8, loc="lower left")
+        return fig
 
 
 def _rates(results: Results) -> dict[str, Any]:
@@ -51,27 +94,6 @@ def _rates(results: Results) -> dict[str, Any]:
     }
 
 
-def judge(results: Results) -> Judgement:
-    found, level = _rates(results), _rivals.line(results)
-    steps, error = found["steps"], found["errors"].mean(axis=1)
-    ended = np.flatnonzero(found["diverged"] > 0)
-    edge = float(steps[ended[0]]) if ended.size else float("inf")
-    stable = np.isfinite(error) & (steps < edge)
-    best = int(np.argmin(np.where(stable, error, np.inf)))
-    smallest = float(error[0])
-    holds = smallest >= SMALL_LEAVES * level and error[best] <= _rivals.LEARNED * level and steps[best] >= edge / NEAR
-    measured = (
-        f"error over line: {smallest / level:.2f} at step {steps[0]:g}, {error[best] / level:.2f} at {steps[best]:g}, "
-        f"where {found['composed'][best].mean():.2f} of αG(F) is learned; the first step to diverge is {edge:g}"
-    )
-    numbers = {
-        "line": level, "steps": steps.tolist(), "errors": error.tolist(), "best": float(steps[best]),
-        "composed": found["composed"].mean(axis=1).tolist(), "diverged": found["diverged"].tolist(),
-    }  # fmt: skip
-    short = f"error/line {smallest / level:.2f} at step {steps[0]:g}, {error[best] / level:.2f} at {steps[best]:g}"
-    return Judgement(bool(holds), measured, numbers, short)
-
-
 def _draw(axes: tuple[Axes, Axes], results: Results, colour: str, style: str, label: str) -> None:
     found = _rates(results)
     for axis, values in zip(axes, (found["errors"], found["composed"]), strict=True):
@@ -80,20 +102,3 @@ def _draw(axes: tuple[Axes, Axes], results: Results, colour: str, style: str, la
         gone = found["steps"][found["diverged"] > 0]
         if gone.size:
             axis.axvspan(gone[0], found["steps"][-1] * 1.2, color=colour, alpha=0.08, lw=0)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, (left, right) = panels(2)
-    _draw((left, right), results, MEASURED, "o-", "both layers trained")
-    _draw((left, right), control, CONTROL_COLOUR, "s--", "control: second layer as drawn")
-    left.axhline(_rivals.line(results), color="k", ls=":", lw=1.4, label="$F$ alone")
-    left.set(
-        yscale="log",
-        ylabel=r"test error $\mathrm{E}\|f - H\|^2$",
-        title="small steps learn $F$ alone (shaded: diverges)",
-    )
-    right.set(ylabel=r"part of $\alpha G(F)$ learned", title=r"what of $\alpha G(F)$ is learned")
-    for axis in (left, right):
-        axis.set(xscale="log", xlabel=r"step size $\eta$ of half the mean square")
-    left.legend(frameon=False, fontsize=8, loc="lower left")
-    return fig

@@ -16,10 +16,9 @@ import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal
 
-from simlab.core import lookup
+from simlab.claims.claim import Claim, Judgement
 from simlab.core.errors import BadInput
 from simlab.core.formats import FigureFormat
 from simlab.figures.style import save
@@ -31,25 +30,7 @@ from simlab.record.atomic import committing
 from simlab.record.reader import Results
 
 Size = Literal["quick", "full"]
-SHORT = 46
-"""Columns of 80 that the mark, the longest name and the seconds of a claim leave to its figure."""
-CONTROL = {True: "accepted", False: "refused", None: None}
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """A judge's verdict.
-
-    holds: whether the claim is true of the results; None: not run.
-    measured: every figure that the verdict rests on, in words.
-    numbers: the numbers behind it, ready for JSON.
-    short: the figure that decides, in at most `SHORT` columns; left out: as much of `measured` as fits.
-    """
-
-    holds: bool | None
-    measured: str
-    numbers: dict[str, Any]
-    short: str = ""
+CONTROL_WORDS = {True: "accepted", False: "refused", None: None}
 
 
 @dataclass(frozen=True)
@@ -68,64 +49,75 @@ class Verdict:
     computed: bool
 
 
-def spec_of(claim: ModuleType, size: Size, control: bool = False) -> Spec:
-    tables = tomllib.loads(claim.QUICK if size == "quick" else claim.FULL)
-    return resolve(override(tables, claim.CONTROL if control else ()))
+@dataclass(frozen=True)
+class Listener:
+    """What is called while claims are measured.
+
+    begin: with the name of a claim, before it is measured.
+    judged: with its verdict, as soon as it is there.
+    progress: with how far the run under way is, now and then.
+    say: with a remark of the run under way.
+    """
+
+    begin: Callable[[str], None] = lambda name: None
+    judged: Callable[[Verdict], None] = lambda verdict: None
+    progress: Callable[[Snapshot], None] = lambda snapshot: None
+    say: Callable[[str], None] = lambda line: None
+
+
+def spec_of(claim: Claim, size: Size, control: bool = False) -> Spec:
+    """The quick or full spec of a claim, or of its control."""
+    tables = tomllib.loads(claim.quick if size == "quick" else claim.full)
+    return resolve(override(tables, claim.control if control else ()))
 
 
 def reproduce(
-    names: Iterable[str],
+    claims: Iterable[Claim],
     size: Size,
     out: Path,
     *,
     workers: int | None = None,
     overwrite: bool = False,
     figure_format: FigureFormat = "png",
-    progress: Callable[[Snapshot], None] = lambda snapshot: None,
-    say: Callable[[str], None] = lambda line: None,
-    begin: Callable[[str], None] = lambda name: None,
-    judged: Callable[[Verdict], None] = lambda verdict: None,
+    listener: Listener = Listener(),
 ) -> list[dict[str, Any]]:
     """Measure and judge claims; one row each: claim, source, statement, expected, measured, holds, control.
 
-    `holds` is true, false or None (not run), `control` "refused", "accepted" or None. `begin` gets the name of each
-    claim before it is measured, `judged` its verdict as soon as it is there; `progress` and `say` are those of a run.
+    `holds` is true, false or None (not run), `control` "refused", "accepted" or None.
+
+    size: which spec of each claim.
+    out: directory of the ledger.
+    workers: processes that compute; None: as many as there are cores.
+    overwrite: measure anew what was measured earlier.
+    figure_format: of the claims' figures.
+    listener: told what happens.
     """
     ledger = out / size / "ledger.json"
     read_ledger(ledger)  # a bad one is said before the work, not after it
     rows = []
-    for name in names:
-        claim = lookup.get("claims", name, "claim")
-        home = out / size / name
-        begin(name)
-        if why := missing_data(claim):
+    for claim in claims:
+        home = out / size / claim.kind
+        listener.begin(claim.kind)
+        if why := claim.data_needed():
             kept = "; the verdict measured earlier is kept" if _is_measured(home / "verdict.json") else ""
             nothing = Judgement(None, f"not run: {why}{kept}", {})
-            verdict = Verdict(_write_verdict(home, name, claim, nothing, nothing), "", None, False)
+            verdict = Verdict(_write_verdict(home, claim, nothing, nothing), "", None, False)
         else:
-            verdict = _measure(home, name, claim, size, workers, overwrite, figure_format, progress, say)
+            verdict = _measure(home, claim, size, workers, overwrite, figure_format, listener)
         rows.append(verdict.row)
         _write_json(ledger, _with_earlier(ledger, rows))
-        judged(verdict)
+        listener.judged(verdict)
     return rows
-
-
-def missing_data(claim: ModuleType) -> str | None:
-    """Why a claim cannot be run here and what to give, in a sentence; None where it can."""
-    why: str | None = claim.data_needed() if hasattr(claim, "data_needed") else None
-    return why
 
 
 def _measure(
     home: Path,
-    name: str,
-    claim: ModuleType,
+    claim: Claim,
     size: Size,
     workers: int | None,
     overwrite: bool,
     figure_format: FigureFormat,
-    progress: Callable[[Snapshot], None],
-    say: Callable[[str], None],
+    listener: Listener,
 ) -> Verdict:
     """Run a claim and its control, judge and draw them."""
     results, judgements, computed = {}, {}, False
@@ -137,9 +129,9 @@ def _measure(
 
         def remark(line: str, about: str = f"{run.path}: ") -> None:
             if not line.startswith(about):  # how many points there are to do: the ledger counts claims
-                say(line)
+                listener.say(line)
 
-        outcome = run_spec(spec, run.path, workers=workers, overwrite=overwrite, progress=progress, say=remark)
+        outcome = run_spec(spec, run.path, workers=workers, overwrite=overwrite, progress=listener.progress, say=remark)
         results[side] = Results(outcome.results)
         if outcome.failed:
             point, error = next(iter(outcome.failed.items()))
@@ -150,21 +142,21 @@ def _measure(
     if all(judgement.numbers for judgement in judgements.values()):
         save(claim.figure(results["measured"], results["control"]), home / f"figure.{figure_format}")
     measured, control = judgements["measured"], judgements["control"]
-    row = _write_verdict(home, name, claim, measured, control)
+    row = _write_verdict(home, claim, measured, control)
     wrong = control if measured.holds and control.holds else measured
     return Verdict(row, wrong.short or wrong.measured, time.monotonic() - began, computed)
 
 
-def _write_verdict(home: Path, name: str, claim: ModuleType, measured: Judgement, control: Judgement) -> dict[str, Any]:
+def _write_verdict(home: Path, claim: Claim, measured: Judgement, control: Judgement) -> dict[str, Any]:
     """The row of a claim, with its numbers in verdict.json; a measured verdict is never replaced by "not run"."""
     row = {
-        "claim": name,
-        "source": claim.SOURCE,
-        "statement": claim.STATEMENT,
-        "expected": claim.EXPECTED,
+        "claim": claim.kind,
+        "source": claim.source,
+        "statement": claim.statement,
+        "expected": claim.expected,
         "measured": measured.measured,
         "holds": measured.holds,
-        "control": CONTROL[control.holds],
+        "control": CONTROL_WORDS[control.holds],
     }
     detail = {
         "short": measured.short,
@@ -200,11 +192,11 @@ def tally(rows: list[dict[str, Any]]) -> str:
 
 def _with_earlier(path: Path, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of claims not asked for this time stay in the ledger, and those measured where this time none was."""
-    kept = {row["claim"]: row for row in read_ledger(path)}
+    merged = {row["claim"]: row for row in read_ledger(path)}
     for row in rows:
-        if row["holds"] is not None or kept.get(row["claim"], row).get("holds") is None:
-            kept[row["claim"]] = row
-    return sorted(kept.values(), key=lambda row: str(row["claim"]))
+        if row["holds"] is not None or merged.get(row["claim"], row).get("holds") is None:
+            merged[row["claim"]] = row
+    return sorted(merged.values(), key=lambda row: str(row["claim"]))
 
 
 def read_ledger(path: Path) -> list[dict[str, Any]]:
@@ -222,7 +214,7 @@ def as_written_now(row: dict[str, Any]) -> dict[str, Any]:
     ValueError, TypeError or KeyError where it is neither.
     """
     control = row.get("control")
-    row = row | {"control": CONTROL[control] if isinstance(control, bool) else control}
+    row = row | {"control": CONTROL_WORDS[control] if isinstance(control, bool) else control}
     texts = isinstance(row["claim"], str) and isinstance(row["measured"], str)
     judged = row["holds"] is None or isinstance(row["holds"], bool)
     if not (texts and judged and row["control"] in (None, "refused", "accepted")):

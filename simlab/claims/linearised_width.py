@@ -12,24 +12,15 @@ In the control the output scale is 1/m (mean field): neurons move by O(1), howev
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from simlab.claims._briefly import brief
 from simlab.claims._rates import sup_rate
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line, reduced, reference_line
 from simlab.figures.style import BLUE, BROWN, GREEN, panels, tick_at
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "As the width m grows, a network in the NTK scaling and its linearisation, trained alike, predict the same at all "
-    "times: their distance is O(m^(-1/2))."
-)
-SOURCE = "A kernel viewpoint [S1] §5.2 (Lee et al. 2019)"
-EXPECTED = (
-    "95 % intervals of the exponent of the distance of predictions below -1/2, the exponent within 0.2 of -1 (tanh) "
-    "and -3/4 (ReLU); that of the weights' distance (tanh) within 0.15 of -1/2"
-)
 BOUND = -0.5
 PREDICTIONS, PREDICTIONS_TOLERANCE = {"tanh": -1.0, "relu": -0.75}, 0.2
 WEIGHTS, WEIGHTS_TOLERANCE = -0.5, 0.15
@@ -60,52 +51,62 @@ step_unit = "edge"
 "network.width" = {widths}
 seeds = {seeds}
 """
-QUICK = _SPEC.format(test_samples=100, steps=30, widths=[64, 128, 256, 512, 1024], seeds=8)
-FULL = _SPEC.format(test_samples=1000, steps=100, widths=[4**k for k in range(3, 8)], seeds=40)
-CONTROL = ('network.scaling="mean_field"', "sweep.seeds=4")
 
 
-def judge(results: Results) -> Judgement:
-    words, briefly, numbers, good = [], [], {}, []
-    for activation in results["network.activation"].tolist():
-        at = {"network.activation": activation}
-        predictions = sup_rate(results, "network.width", "linear_test_distance", at)
-        weights = sup_rate(results, "network.width", "linear_weight_distance", at)
-        good.append(
-            predictions is not None
-            and predictions.high < BOUND
-            and abs(predictions.exponent - PREDICTIONS[activation]) <= PREDICTIONS_TOLERANCE
-        )
-        if activation == SMOOTH:
-            good.append(weights is not None and abs(weights.exponent - WEIGHTS) <= WEIGHTS_TOLERANCE)
-        judged = [predictions, weights] if activation == SMOOTH else [predictions]
-        briefly.append(f"{', '.join(map(brief, judged))} ({activation})")
-        words.append(f"{activation}: predictions {predictions}, weights {weights}")
-        numbers[activation] = {
-            name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
-            for name, power in (("predictions", predictions), ("weights", weights))
-        }
-    holds = SMOOTH in results["network.activation"] and all(good)
-    short = f"exponents {', '.join(briefly)}"
-    return Judgement(bool(holds), "exponents in m: " + "; ".join(words), {"exponents": numbers}, short)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    width = results["network.width"]
-    sides = (
-        (axes[0], results, "linear_test_distance", "predictions on test inputs"),
-        (axes[1], results, "linear_weight_distance", "weights"),
-        (axes[2], control, "linear_test_distance", "control: mean-field scaling, predictions"),
+class LinearisedWidth(Claim):
+    statement = (
+        "As the width m grows, a network in the NTK scaling and its linearisation, trained alike, predict the same at "
+        "all times: their distance is O(m^(-1/2))."
     )
-    for axis, source, name, title in sides:
-        tops = []
-        for i, activation in enumerate(source["network.activation"].tolist()):
-            values = reduced(source, name, {"network.activation": activation})
-            power_line(axis, width, values, (BLUE, BROWN, GREEN)[i], activation, "os^"[i], ("-", "--", "-.")[i])
-            tops.append(float(np.nanmax(values.mean(axis=1))))
-        reference_line(axis, width, 1.5 * max(tops), BOUND)
-        axis.set(xlabel="width $m$", ylabel="largest distance from the linearised net", title=title)
-        tick_at(axis, width)
-        legend_below(axis, "fitted exponents")
-    return fig
+    source = "A kernel viewpoint [S1] §5.2 (Lee et al. 2019)"
+    expected = (
+        "95 % intervals of the exponent of the distance of predictions below -1/2, the exponent within 0.2 of -1 "
+        "(tanh) and -3/4 (ReLU); that of the weights' distance (tanh) within 0.15 of -1/2"
+    )
+    quick = _SPEC.format(test_samples=100, steps=30, widths=[64, 128, 256, 512, 1024], seeds=8)
+    full = _SPEC.format(test_samples=1000, steps=100, widths=[4**k for k in range(3, 8)], seeds=40)
+    control = ('network.scaling="mean_field"', "sweep.seeds=4")
+
+    def judge(self, results: Results) -> Judgement:
+        words, briefly, numbers, good = [], [], {}, []
+        for activation in results["network.activation"].tolist():
+            at = {"network.activation": activation}
+            predictions = sup_rate(results, "network.width", "linear_test_distance", at)
+            weights = sup_rate(results, "network.width", "linear_weight_distance", at)
+            good.append(
+                predictions is not None
+                and predictions.high < BOUND
+                and abs(predictions.exponent - PREDICTIONS[activation]) <= PREDICTIONS_TOLERANCE
+            )
+            if activation == SMOOTH:
+                good.append(weights is not None and abs(weights.exponent - WEIGHTS) <= WEIGHTS_TOLERANCE)
+            judged = [predictions, weights] if activation == SMOOTH else [predictions]
+            briefly.append(f"{', '.join(map(brief, judged))} ({activation})")
+            words.append(f"{activation}: predictions {predictions}, weights {weights}")
+            numbers[activation] = {
+                name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
+                for name, power in (("predictions", predictions), ("weights", weights))
+            }
+        holds = SMOOTH in results["network.activation"] and all(good)
+        short = f"exponents {', '.join(briefly)}"
+        return Judgement(bool(holds), "exponents in m: " + "; ".join(words), {"exponents": numbers}, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(3)
+        width = results["network.width"]
+        sides = (
+            (axes[0], results, "linear_test_distance", "predictions on test inputs"),
+            (axes[1], results, "linear_weight_distance", "weights"),
+            (axes[2], control, "linear_test_distance", "control: mean-field scaling, predictions"),
+        )
+        for axis, source, name, title in sides:
+            tops = []
+            for i, activation in enumerate(source["network.activation"].tolist()):
+                values = reduced(source, name, {"network.activation": activation})
+                power_line(axis, width, values, (BLUE, BROWN, GREEN)[i], activation, "os^"[i], ("-", "--", "-.")[i])
+                tops.append(float(np.nanmax(values.mean(axis=1))))
+            reference_line(axis, width, 1.5 * max(tops), BOUND)
+            axis.set(xlabel="width $m$", ylabel="largest distance from the linearised net", title=title)
+            tick_at(axis, width)
+            legend_below(axis, "fitted exponents")
+        return fig

@@ -9,23 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.seeds import centre, courses, each_seed
 from simlab.figures.style import BLUE, BROWN, CONTROL_COLOUR, GUIDE, MEASURED, panels
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "Along training of a three-layer net on a radial target its loss is that of its symmetrisation and that of its "
-    "deviation from it: the cross term vanishes to sampling error."
-)
-SOURCE = "Depth separation [S2] §5.2, equation (3) (Ren, Zhou and Ge 2023)"
-EXPECTED = (
-    "over all dimensions, seeds and records the cross term within 4.5 of its standard errors, 1.5 in the root mean "
-    "square; the sum of the two parts within 0.1 of the loss, in the mean; the loss falls to half of its start or less"
-)
 LARGEST, TYPICAL = 4.5, 1.5
 NEAR = 0.1
 FALLEN = 0.5
@@ -59,13 +50,67 @@ step_unit = "particle"
 zip = [["data.dim", "network.width"]]
 seeds = {seeds}
 """
-QUICK = _SPEC.format(
-    samples=1000, tests=1500, directions=400, records=4, steps=45, dims=[5, 10], widths=[50, 100], seeds=2
-)
-FULL = _SPEC.format(
-    samples=4000, tests=5000, directions=1000, records=11, steps=100, dims=[5, 10, 20], widths=[50, 100, 200], seeds=5
-)
-CONTROL = ('target.kind="axis_relu"', "target.scale=3.0")
+
+
+class LossSplit(Claim):
+    statement = (
+        "Along training of a three-layer net on a radial target its loss is that of its symmetrisation and that of its "
+        "deviation from it: the cross term vanishes to sampling error."
+    )
+    source = "Depth separation [S2] §5.2, equation (3) (Ren, Zhou and Ge 2023)"
+    expected = (
+        "over all dimensions, seeds and records the cross term within 4.5 of its standard errors, 1.5 in the root mean "
+        "square; the sum of the two parts within 0.1 of the loss, in the mean; the loss falls to half of its start or "
+        "less"
+    )
+    quick = _SPEC.format(
+        samples=1000, tests=1500, directions=400, records=4, steps=45, dims=[5, 10], widths=[50, 100], seeds=2
+    )
+    full = _SPEC.format(
+        samples=4000,
+        tests=5000,
+        directions=1000,
+        records=11,
+        steps=100,
+        dims=[5, 10, 20],
+        widths=[50, 100, 200],
+        seeds=5,
+    )
+    control = ('target.kind="axis_relu"', "target.scale=3.0")
+
+    def judge(self, results: Results) -> Judgement:
+        pulls = _pulls(results)
+        parts = results["split_radial"] + results["split_spread"]
+        loss = results["split_loss"]
+        largest, typical = float(np.max(np.abs(pulls))), float(np.sqrt(np.mean(pulls**2)))
+        apart = float(np.mean(np.abs(parts / loss - 1.0)))
+        fallen = float(np.max(loss[..., -1] / loss[..., 0]))
+        holds = largest <= LARGEST and typical <= TYPICAL and apart <= NEAR and fallen <= FALLEN
+        measured = (
+            f"cross term at most {largest:.2g} standard errors, {typical:.2g} in the root mean square, over "
+            f"{pulls.size} records; the two parts add up to the loss within {apart:.2g} of it in the mean; it fell to "
+            f"{fallen:.2g} of its start or less"
+        )
+        numbers = {"largest": largest, "root_mean_square": typical, "relative": apart, "loss": fallen}
+        short = f"cross term at most {largest:.2g} standard errors"
+        return Judgement(bool(holds), measured, numbers, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(3)
+        _courses(axes[0], results, r"ReLU$(1 - \|x\|)$")
+        _courses(axes[1], control, "control: ReLU$(1 - 3|x_1|)$")
+        for source, mark, shade, text in (
+            (results, "o", MEASURED, r"ReLU$(1 - \|x\|)$"),
+            (control, "s", CONTROL_COLOUR, "control"),
+        ):
+            for k, rows in enumerate(_pulls(source).reshape(-1, source["step"].shape[-1])):
+                axes[2].plot(source["step"][0, 0], np.abs(rows), mark, ms=4, color=shade, label=None if k else text)
+        axes[2].axhline(LARGEST, color=GUIDE, lw=1, ls="--", label=f"allowed: {LARGEST:g}")
+        axes[2].set(yscale="log", ylim=(1e-2, None), xlabel="step", title="all points and seeds")
+        axes[2].set_ylabel("|cross term| / standard error")
+        axes[2].legend(frameon=False, fontsize=8)
+        return fig
+
 
 Floats = NDArray[np.float64]
 
@@ -73,24 +118,6 @@ Floats = NDArray[np.float64]
 def _pulls(results: Results) -> Floats:
     """The cross term in its standard errors: (dimension, seed, record)"""
     return np.asarray(results["split_cross"] / results["split_cross_error"])
-
-
-def judge(results: Results) -> Judgement:
-    pulls = _pulls(results)
-    parts = results["split_radial"] + results["split_spread"]
-    loss = results["split_loss"]
-    largest, typical = float(np.max(np.abs(pulls))), float(np.sqrt(np.mean(pulls**2)))
-    apart = float(np.mean(np.abs(parts / loss - 1.0)))
-    fallen = float(np.max(loss[..., -1] / loss[..., 0]))
-    holds = largest <= LARGEST and typical <= TYPICAL and apart <= NEAR and fallen <= FALLEN
-    measured = (
-        f"cross term at most {largest:.2g} standard errors, {typical:.2g} in the root mean square, over {pulls.size} "
-        f"records; the two parts add up to the loss within {apart:.2g} of it in the mean; it fell to {fallen:.2g} of "
-        f"its start or less"
-    )
-    numbers = {"largest": largest, "root_mean_square": typical, "relative": apart, "loss": fallen}
-    short = f"cross term at most {largest:.2g} standard errors"
-    return Judgement(bool(holds), measured, numbers, short)
 
 
 _PARTS = {
@@ -112,20 +139,3 @@ def _courses(axis: Axes, results: Results, title: str) -> None:
     axis.plot(each_seed(results, "step", at)[0], centre(np.stack(sums, axis=1), True), "k--", lw=1, label="sum of both")
     axis.set(yscale="log", xlabel="step", ylabel="loss", title=f"{title}, $d = {dim}$")
     axis.legend(frameon=False, fontsize=8)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    _courses(axes[0], results, r"ReLU$(1 - \|x\|)$")
-    _courses(axes[1], control, "control: ReLU$(1 - 3|x_1|)$")
-    for source, mark, shade, text in (
-        (results, "o", MEASURED, r"ReLU$(1 - \|x\|)$"),
-        (control, "s", CONTROL_COLOUR, "control"),
-    ):
-        for k, rows in enumerate(_pulls(source).reshape(-1, source["step"].shape[-1])):
-            axes[2].plot(source["step"][0, 0], np.abs(rows), mark, ms=4, color=shade, label=None if k else text)
-    axes[2].axhline(LARGEST, color=GUIDE, lw=1, ls="--", label=f"allowed: {LARGEST:g}")
-    axes[2].set(yscale="log", ylim=(1e-2, None), xlabel="step", title="all points and seeds")
-    axes[2].set_ylabel("|cross term| / standard error")
-    axes[2].legend(frameon=False, fontsize=8)
-    return fig

@@ -13,21 +13,15 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
 from simlab.claims._briefly import between
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.degree_decay import decay, predicted, present
 from simlab.figures.style import panels
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "Gradient descent of a wide net learns the low-degree parts of a target first: the residual's power in degree k "
-    "falls at the rate of the tangent kernel's eigenvalue at that degree."
-)
-SOURCE = "A kernel viewpoint [S1] §5-6; spectral bias (Cao et al. 2021; Basri et al. 2019)"
-EXPECTED = "fitted rate / predicted rate, mean over seeds, within 20 % of 1 at every degree; half-lives rise with it"
 TOLERANCE = 0.2
 WINDOW = 0.3
 
@@ -65,10 +59,53 @@ alpha = 30.0
 [sweep]
 seeds = {seeds}
 """
-QUICK = _SPEC.format(samples=1500, width=800, steps=120, step=0.25, seeds=4)
-FULL = _SPEC.format(samples=8000, width=4000, steps=400, step=0.1, seeds=10)
-# Shorter steps: the kernel grows, and with it the edge of stability comes nearer.
-CONTROL = ('network.scaling="mean_field"', "flow.alpha=1.0", "flow.step=0.05")
+
+
+class LowDegreesFirst(Claim):
+    statement = (
+        "Gradient descent of a wide net learns the low-degree parts of a target first: the residual's power in degree "
+        "k falls at the rate of the tangent kernel's eigenvalue at that degree."
+    )
+    source = "A kernel viewpoint [S1] §5-6; spectral bias (Cao et al. 2021; Basri et al. 2019)"
+    expected = (
+        "fitted rate / predicted rate, mean over seeds, within 20 % of 1 at every degree; half-lives rise with it"
+    )
+    quick = _SPEC.format(samples=1500, width=800, steps=120, step=0.25, seeds=4)
+    full = _SPEC.format(samples=8000, width=4000, steps=400, step=0.1, seeds=10)
+    # Shorter steps: the kernel grows, and with it the edge of stability comes nearer.
+    control = ('network.scaling="mean_field"', "flow.alpha=1.0", "flow.step=0.05")
+
+    def judge(self, results: Results) -> Judgement:
+        degrees = present(results["residual_power"], results["residual_power_error"])
+        seeds = results["seed"].tolist()
+        found = {k: np.array([_rates(results, seed, k) for seed in seeds]) for k in degrees}
+        ratios = {k: rows[:, 0] / rows[:, 1] for k, rows in found.items()}
+        means = {k: float(np.mean(values)) for k, values in ratios.items()}
+        half = [float(np.median(rows[:, 2])) for rows in found.values()]
+        ordered = all(a < b for a, b in pairwise(half)) and len(half) > 1
+        holds = ordered and all(abs(mean - 1.0) <= TOLERANCE for mean in means.values())
+        error = {k: float(np.std(v, ddof=1) / len(v) ** 0.5) if len(v) > 1 else 0.0 for k, v in ratios.items()}
+        text = ", ".join(f"degree {k} {means[k]:.3f} ± {error[k]:.3f}" for k in degrees)
+        steps = ", ".join(f"{value:g}" for value in half)
+        numbers = {
+            "ratio": {str(k): ratios[k].tolist() for k in degrees},
+            "half_life": {
+                str(k): value if np.isfinite(value) else None for k, value in zip(degrees, half, strict=True)
+            },
+        }
+        measured = f"measured/predicted rate: {text}; power halved after {steps} steps"
+        short = f"rates {between(means.values())} of predicted, {'in' if ordered else 'out of'} order"
+        return Judgement(bool(holds), measured, numbers, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(2)
+        for axis, source, title in (
+            (axes[0], results, "NTK scaling, linear regime"),
+            (axes[1], control, "control: mean-field scaling"),
+        ):
+            decay(axis, source, [{"seed": seed} for seed in source["seed"].tolist()])
+            axis.set_title(title)
+        return fig
 
 
 def _rates(results: Results, seed: int, degree: int) -> tuple[float, float, float]:
@@ -85,35 +122,3 @@ def _rates(results: Results, seed: int, degree: int) -> tuple[float, float, floa
     assert expected is not None  # what the specs observe
     halved = np.flatnonzero(~(share > 0.5))
     return slope, expected, float(step[halved[0]]) if halved.size else float("inf")
-
-
-def judge(results: Results) -> Judgement:
-    degrees = present(results["residual_power"], results["residual_power_error"])
-    seeds = results["seed"].tolist()
-    found = {k: np.array([_rates(results, seed, k) for seed in seeds]) for k in degrees}
-    ratios = {k: rows[:, 0] / rows[:, 1] for k, rows in found.items()}
-    means = {k: float(np.mean(values)) for k, values in ratios.items()}
-    half = [float(np.median(rows[:, 2])) for rows in found.values()]
-    ordered = all(a < b for a, b in pairwise(half)) and len(half) > 1
-    holds = ordered and all(abs(mean - 1.0) <= TOLERANCE for mean in means.values())
-    error = {k: float(np.std(v, ddof=1) / len(v) ** 0.5) if len(v) > 1 else 0.0 for k, v in ratios.items()}
-    text = ", ".join(f"degree {k} {means[k]:.3f} ± {error[k]:.3f}" for k in degrees)
-    steps = ", ".join(f"{value:g}" for value in half)
-    numbers = {
-        "ratio": {str(k): ratios[k].tolist() for k in degrees},
-        "half_life": {str(k): value if np.isfinite(value) else None for k, value in zip(degrees, half, strict=True)},
-    }
-    measured = f"measured/predicted rate: {text}; power halved after {steps} steps"
-    short = f"rates {between(means.values())} of predicted, {'in' if ordered else 'out of'} order"
-    return Judgement(bool(holds), measured, numbers, short)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(2)
-    for axis, source, title in (
-        (axes[0], results, "NTK scaling, linear regime"),
-        (axes[1], control, "control: mean-field scaling"),
-    ):
-        decay(axis, source, [{"seed": seed} for seed in source["seed"].tolist()])
-        axis.set_title(title)
-    return fig

@@ -10,25 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
 from simlab.claims._briefly import brief_range
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import Power, fit_power, legend_below, power_line, reference_line
 from simlab.figures.seeds import course
 from simlab.figures.style import colours, panels, tick_at
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "In mean-field scaling the predictions of m neurons under the exact population flow converge as m grows, at every "
-    "time, with fluctuations ~ m^(-1/2), while the neurons move and the risk falls."
-)
-SOURCE = "Deep equals shallow [S0] §1 (Chizat and Bach 2018; Mei, Montanari and Nguyen 2018)"
-EXPECTED = (
-    "distance to the widest net ~ (1/m - 1/M)^(1/2): exponents in 1/(1/m - 1/M) within 0.15 of -1/2 at the start, on "
-    "the way and at the end, where the risk has fallen to a tenth and the weights have moved by a tenth of their norm"
-)
 RATE = -0.5
 TOLERANCE = 0.15
 FALLEN = 0.1
@@ -61,9 +52,66 @@ step_unit = "particle"
 "network.width" = {widths}
 seeds = {seeds}
 """
-QUICK = _SPEC.format(tests=100, at=[20.0], steps=80, widths=[16, 32, 64, 128, 512], seeds=12)
-FULL = _SPEC.format(tests=500, at=[20.0, 80.0], steps=300, widths=[16, 32, 64, 128, 256, 1024], seeds=40)
-CONTROL = ('network.scaling="ntk"', 'flow.step_unit="absolute"', "sweep.seeds=4")
+
+
+class MeanFieldLimit(Claim):
+    statement = (
+        "In mean-field scaling the predictions of m neurons under the exact population flow converge as m grows, at "
+        "every time, with fluctuations ~ m^(-1/2), while the neurons move and the risk falls."
+    )
+    source = "Deep equals shallow [S0] §1 (Chizat and Bach 2018; Mei, Montanari and Nguyen 2018)"
+    expected = (
+        "distance to the widest net ~ (1/m - 1/M)^(1/2): exponents in 1/(1/m - 1/M) within 0.15 of -1/2 at the start, "
+        "on the way and at the end, where the risk has fallen to a tenth and the weights have moved by a tenth of "
+        "their norm"
+    )
+    quick = _SPEC.format(tests=100, at=[20.0], steps=80, widths=[16, 32, 64, 128, 512], seeds=12)
+    full = _SPEC.format(tests=500, at=[20.0, 80.0], steps=300, widths=[16, 32, 64, 128, 256, 1024], seeds=40)
+    control = ('network.scaling="ntk"', 'flow.step_unit="absolute"', "sweep.seeds=4")
+
+    def judge(self, results: Results) -> Judgement:
+        powers = _powers(results)
+        fitted = [power for power in powers if power is not None]
+        widest = results["risk"][-1].mean(axis=0)
+        fall, moved = float(widest[-1] / widest[0]), float(results["relative_movement"][-1, :, -1].mean())
+        rates = len(fitted) == len(powers) and all(abs(power.exponent - RATE) <= TOLERANCE for power in fitted)
+        measured = (
+            f"exponents {', '.join(str(power) for power in powers)} at steps "
+            f"{', '.join(map(str, _steps(results)))}; the widest net's risk fell to {fall:.3f} of its start, "
+            f"its weights moved by {moved:.2f} of their norm"
+        )
+        numbers = {
+            "steps": _steps(results).tolist(),
+            "exponents": [None if p is None else {"exponent": p.exponent, "interval": [p.low, p.high]} for p in powers],
+            "risk_ratio": fall,
+            "relative_movement": moved,
+        }
+        short = f"exponents {brief_range(powers)}; risk fell to {fall:.3f}"
+        return Judgement(bool(rates and fall <= FALLEN and moved >= MOVED), measured, numbers, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(3)
+        widths = results["network.width"].tolist()
+        for width, risks, shade in zip(widths, results["risk"], colours(len(widths)), strict=True):
+            course(
+                axes[0],
+                [_steps(results)] * len(risks),
+                list(risks),
+                shade,
+                f"$m = {width}$",
+                "o-",
+                log=True,
+                ms=3,
+                lw=1.2,
+            )
+        axes[0].set(
+            yscale="log", xlabel="steps of size $0.1\\, m$", ylabel="population risk", title="mean-field scaling"
+        )
+        axes[0].legend(frameon=False, fontsize=8, title="mean over draws", title_fontsize=8)
+        _lines(axes[1], results, "mean-field scaling")
+        _lines(axes[2], control, r"control: scaled by $1/\sqrt{m}$")
+        return fig
+
 
 Floats = NDArray[np.float64]
 
@@ -85,27 +133,6 @@ def _powers(results: Results) -> list[Power | None]:
     return [fit_power(_effective(results), some) for some in _distances(results)]
 
 
-def judge(results: Results) -> Judgement:
-    powers = _powers(results)
-    fitted = [power for power in powers if power is not None]
-    widest = results["risk"][-1].mean(axis=0)
-    fall, moved = float(widest[-1] / widest[0]), float(results["relative_movement"][-1, :, -1].mean())
-    rates = len(fitted) == len(powers) and all(abs(power.exponent - RATE) <= TOLERANCE for power in fitted)
-    measured = (
-        f"exponents {', '.join(str(power) for power in powers)} at steps "
-        f"{', '.join(map(str, _steps(results)))}; the widest net's risk fell to {fall:.3f} of its start, "
-        f"its weights moved by {moved:.2f} of their norm"
-    )
-    numbers = {
-        "steps": _steps(results).tolist(),
-        "exponents": [None if p is None else {"exponent": p.exponent, "interval": [p.low, p.high]} for p in powers],
-        "risk_ratio": fall,
-        "relative_movement": moved,
-    }
-    short = f"exponents {brief_range(powers)}; risk fell to {fall:.3f}"
-    return Judgement(bool(rates and fall <= FALLEN and moved >= MOVED), measured, numbers, short)
-
-
 def _steps(results: Results) -> NDArray[np.int64]:
     """The recorded steps, the same for all widths."""
     return np.asarray(results["step"][0, 0])
@@ -119,17 +146,3 @@ def _lines(axis: Axes, results: Results, title: str) -> None:
     axis.set(xlabel="$1/(1/m - 1/M)$", ylabel="distance to the widest net", title=title)
     tick_at(axis, widths)
     legend_below(axis, "fitted exponents")
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    widths = results["network.width"].tolist()
-    for width, risks, shade in zip(widths, results["risk"], colours(len(widths)), strict=True):
-        course(
-            axes[0], [_steps(results)] * len(risks), list(risks), shade, f"$m = {width}$", "o-", log=True, ms=3, lw=1.2
-        )
-    axes[0].set(yscale="log", xlabel="steps of size $0.1\\, m$", ylabel="population risk", title="mean-field scaling")
-    axes[0].legend(frameon=False, fontsize=8, title="mean over draws", title_fontsize=8)
-    _lines(axes[1], results, "mean-field scaling")
-    _lines(axes[2], control, r"control: scaled by $1/\sqrt{m}$")
-    return fig

@@ -13,23 +13,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.seeds import course
 from simlab.figures.style import CONTROL_COLOUR, MEASURED, colours, panels, setting
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "Two-layer mean-field nets learn the merged staircase z1 + z1z2 + z1z2z3: the exact dynamics of infinitely many "
-    "dimensions and one-pass SGD at finite dimension, the one near the other."
-)
-SOURCE = "Depth separation [S2], merged staircase (Abbe, Boix-Adserà and Misiakiewicz 2022), MATH §9"
-EXPECTED = (
-    "at the end the loss of the exact dynamics is below 3 % of that of f = 0 (below 2e-5 where they go to time 300), "
-    "that of SGD below 6 %, and their mean square distance below 3 % of E f*²"
-)
 EXACT, LATE, LATE_TIME, SGD, APART = 0.03, 2e-5, 300.0, 0.06, 0.03
 MONOMIALS = ("z₁", "z₁z₂", "z₁z₂z₃")
 
@@ -68,9 +59,65 @@ batch = {batch}
 [sweep]
 seeds = {seeds}
 """
-QUICK = _SPEC.format(tests=2000, records=26, dim=30, width=200, steps=500, batch=250, seeds=2)
-FULL = _SPEC.format(tests=10000, records=61, dim=100, width=1000, steps=3000, batch=1000, seeds=4)
-CONTROL = ("target.coefficients=[1.0, 0.0, 1.0]",)
+
+
+class MergedStaircase(Claim):
+    statement = (
+        "Two-layer mean-field nets learn the merged staircase z1 + z1z2 + z1z2z3: the exact dynamics of infinitely "
+        "many dimensions and one-pass SGD at finite dimension, the one near the other."
+    )
+    source = "Depth separation [S2], merged staircase (Abbe, Boix-Adserà and Misiakiewicz 2022), MATH §9"
+    expected = (
+        "at the end the loss of the exact dynamics is below 3 % of that of f = 0 (below 2e-5 where they go to time "
+        "300), that of SGD below 6 %, and their mean square distance below 3 % of E f*²"
+    )
+    quick = _SPEC.format(tests=2000, records=26, dim=30, width=200, steps=500, batch=250, seeds=2)
+    full = _SPEC.format(tests=10000, records=61, dim=100, width=1000, steps=3000, batch=1000, seeds=4)
+    control = ("target.coefficients=[1.0, 0.0, 1.0]",)
+
+    def judge(self, results: Results) -> Judgement:
+        exact, sgd = results["loss_limit"][:, -1], results["test_loss"][:, -1]
+        apart = results["distance"][:, -1]
+        nothing = float(results["loss_limit"][:, 0].mean())  # f = 0: doubled neurons
+        end = float(_times(results)[-1])
+        least = min(EXACT * nothing, LATE) if end >= LATE_TIME else EXACT * nothing
+        leap = int(results["leap"].flat[0])
+        good = bool(np.all(exact <= least) and np.all(sgd <= SGD * nothing) and np.all(apart <= APART * 2 * nothing))
+        measured = (
+            f"leap {leap}; at time {end:g} losses, from {nothing:.3g}: exact {exact.max():.2g}, SGD {sgd.max():.2g} at "
+            f"worst of {sgd.size} seeds; mean square distance {apart.max():.2g}"
+        )
+        numbers: dict[str, Any] = {
+            "leap": leap,
+            "time": end,
+            "start": nothing,
+            "exact": exact.tolist(),
+            "sgd": sgd.tolist(),
+            "distance": apart.tolist(),
+        }
+        short = f"of the first loss: exact {exact.max() / nothing:.2g}, SGD {sgd.max() / nothing:.2g}"
+        return Judgement(good, measured, numbers, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(3)
+        staircase, gap = "$z_1 + z_1z_2 + z_1z_2z_3$", "$z_1 + z_1z_2z_3$"
+        for source, shade, mark, text in (
+            (results, MEASURED, "o", staircase),
+            (control, CONTROL_COLOUR, "s", f"control: {gap}"),
+        ):
+            t, curves = _times(source), list(source["test_loss"])
+            look: dict[str, Any] = {"log": True, "lw": 1.2, "marker": mark, "ms": 3.5, "markevery": 0.12}
+            course(axes[0], [t] * len(curves), curves, shade, f"{text}, SGD", **look)
+            axes[0].plot(t, source["loss_limit"][0], "--" if mark == "o" else "-.", color=shade, lw=1.6)
+        axes[0].plot([], [], "k--", label="exact dynamics")
+        axes[0].set(yscale="log", xlabel="time of particles", title="losses")
+        axes[0].set_ylabel(r"loss $\frac{1}{2}\mathrm{E}(f^* - f)^2$")
+        axes[0].set_ylim(top=12.0)
+        axes[0].legend(frameon=False, fontsize=8, loc="upper right")
+        _coefficients(axes[1], results, f"{staircase}, $d = {setting(results, 'data', 'dim')}$")
+        _coefficients(axes[2], control, f"control: {gap}")
+        return fig
+
 
 Floats = NDArray[np.float64]
 
@@ -80,30 +127,6 @@ def _times(results: Results) -> Floats:
     width = setting(results, "network", "width")
     found: Floats = results["time"].reshape(-1, results["time"].shape[-1])[0] / width
     return found
-
-
-def judge(results: Results) -> Judgement:
-    exact, sgd = results["loss_limit"][:, -1], results["test_loss"][:, -1]
-    apart = results["distance"][:, -1]
-    nothing = float(results["loss_limit"][:, 0].mean())  # f = 0: doubled neurons
-    end = float(_times(results)[-1])
-    least = min(EXACT * nothing, LATE) if end >= LATE_TIME else EXACT * nothing
-    leap = int(results["leap"].flat[0])
-    good = bool(np.all(exact <= least) and np.all(sgd <= SGD * nothing) and np.all(apart <= APART * 2 * nothing))
-    measured = (
-        f"leap {leap}; at time {end:g} losses, from {nothing:.3g}: exact {exact.max():.2g}, SGD {sgd.max():.2g} at "
-        f"worst of {sgd.size} seeds; mean square distance {apart.max():.2g}"
-    )
-    numbers: dict[str, Any] = {
-        "leap": leap,
-        "time": end,
-        "start": nothing,
-        "exact": exact.tolist(),
-        "sgd": sgd.tolist(),
-        "distance": apart.tolist(),
-    }
-    short = f"of the first loss: exact {exact.max() / nothing:.2g}, SGD {sgd.max() / nothing:.2g}"
-    return Judgement(good, measured, numbers, short)
 
 
 _TEX = {ord(digit): f"_{i}" for i, digit in enumerate("₁₂₃", start=1)}
@@ -128,24 +151,3 @@ def _coefficients(axis: Axes, results: Results, title: str) -> None:
     axis.plot([], [], "k--", label="exact dynamics")
     axis.set(xlabel="time of particles", ylabel="coefficient of $f$", title=title, ylim=(-0.15, 1.75))
     axis.legend(frameon=False, fontsize=8, loc="upper center", ncols=2)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    staircase, gap = "$z_1 + z_1z_2 + z_1z_2z_3$", "$z_1 + z_1z_2z_3$"
-    for source, shade, mark, text in (
-        (results, MEASURED, "o", staircase),
-        (control, CONTROL_COLOUR, "s", f"control: {gap}"),
-    ):
-        t, curves = _times(source), list(source["test_loss"])
-        look: dict[str, Any] = {"log": True, "lw": 1.2, "marker": mark, "ms": 3.5, "markevery": 0.12}
-        course(axes[0], [t] * len(curves), curves, shade, f"{text}, SGD", **look)
-        axes[0].plot(t, source["loss_limit"][0], "--" if mark == "o" else "-.", color=shade, lw=1.6)
-    axes[0].plot([], [], "k--", label="exact dynamics")
-    axes[0].set(yscale="log", xlabel="time of particles", title="losses")
-    axes[0].set_ylabel(r"loss $\frac{1}{2}\mathrm{E}(f^* - f)^2$")
-    axes[0].set_ylim(top=12.0)
-    axes[0].legend(frameon=False, fontsize=8, loc="upper right")
-    _coefficients(axes[1], results, f"{staircase}, $d = {setting(results, 'data', 'dim')}$")
-    _coefficients(axes[2], control, f"control: {gap}")
-    return fig

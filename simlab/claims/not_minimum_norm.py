@@ -14,20 +14,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from simlab.claims._briefly import between
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.seeds import courses
 from simlab.figures.style import BLUE, BROWN, panels
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "The solution that SGD finds of a three-layer ResNet is not the one of least norm: others that fit as well are "
-    "much nearer to the start. Linearised, the net does go to the nearest."
-)
-SOURCE = "ResNet beyond kernels [S3] §6 (Allen-Zhu and Li 2019)"
-EXPECTED = "both fit to 1e-3 of the first loss, and SGD's has moved at least 1.3 times as far, in every seed"
 FITTED = 1e-3
 FARTHER = 1.3
 
@@ -64,41 +58,48 @@ decay_until = {half}
 "flow.weight_decay" = [0.0, 1e-3]
 seeds = {seeds}
 """
-QUICK = _SPEC.format(samples=200, dim=20, steps=4000, half=2000, seeds=3)
-FULL = _SPEC.format(samples=400, dim=30, steps=40_000, half=20_000, seeds=10)
-CONTROL = ('network={ kind = "linearised", network = { kind = "resnet3", width = 200, outputs = 4 } }',)
 
 
-def judge(results: Results) -> Judgement:
-    loss, moved = np.asarray(results["train_loss"]), np.asarray(results["weight_movement"])
-    fitted = loss[..., -1] / loss[..., 0]  # (decay, seed)
-    farther = moved[0, :, -1] / moved[1, :, -1]
-    holds = fitted.max() <= FITTED and farther.min() >= FARTHER
-    measured = (
-        f"SGD's solution {farther.min():.2f} to {farther.max():.2f} times as far from the start as another; losses "
-        f"left {fitted[0].max():.1e} and {fitted[1].max():.1e} of the first"
+class NotMinimumNorm(Claim):
+    statement = (
+        "The solution that SGD finds of a three-layer ResNet is not the one of least norm: others that fit as well are "
+        "much nearer to the start. Linearised, the net does go to the nearest."
     )
-    numbers: dict[str, Any] = {
-        "farther": farther.tolist(),
-        "moved": moved[..., -1].tolist(),
-        "fitted": fitted.tolist(),
-        "test_error": np.asarray(results["test_error"])[..., -1].tolist(),
-    }
-    short = f"{between(farther)} times as far as another fit"
-    return Judgement(bool(holds), measured, numbers, short)
+    source = "ResNet beyond kernels [S3] §6 (Allen-Zhu and Li 2019)"
+    expected = "both fit to 1e-3 of the first loss, and SGD's has moved at least 1.3 times as far, in every seed"
+    quick = _SPEC.format(samples=200, dim=20, steps=4000, half=2000, seeds=3)
+    full = _SPEC.format(samples=400, dim=30, steps=40_000, half=20_000, seeds=10)
+    control = ('network={ kind = "linearised", network = { kind = "resnet3", width = 200, outputs = 4 } }',)
 
+    def judge(self, results: Results) -> Judgement:
+        loss, moved = np.asarray(results["train_loss"]), np.asarray(results["weight_movement"])
+        fitted = loss[..., -1] / loss[..., 0]  # (decay, seed)
+        farther = moved[0, :, -1] / moved[1, :, -1]
+        holds = fitted.max() <= FITTED and farther.min() >= FARTHER
+        measured = (
+            f"SGD's solution {farther.min():.2f} to {farther.max():.2f} times as far from the start as another; losses "
+            f"left {fitted[0].max():.1e} and {fitted[1].max():.1e} of the first"
+        )
+        numbers: dict[str, Any] = {
+            "farther": farther.tolist(),
+            "moved": moved[..., -1].tolist(),
+            "fitted": fitted.tolist(),
+            "test_error": np.asarray(results["test_error"])[..., -1].tolist(),
+        }
+        short = f"{between(farther)} times as far as another fit"
+        return Judgement(bool(holds), measured, numbers, short)
 
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(4, columns=2)
-    for row, (source, title) in enumerate(((results, "ResNet"), (control, "control: linearised"))):
-        left, right = axes[2 * row], axes[2 * row + 1]
-        looks = ((BLUE, "-", "SGD"), (BROWN, "--", "decay to the start, first half"))
-        for decay, (colour, style, text) in zip(source["flow.weight_decay"].tolist(), looks, strict=True):
-            at = {"flow.weight_decay": decay}
-            courses(left, source, "train_loss", at, colour, text, style, log=True)
-            courses(right, source, "weight_movement", at, colour, text, style)
-        left.set(yscale="log", xlabel="step", ylabel="training loss", title=f"{title}: both fit")
-        right.set(xlabel="step", ylabel=r"$\|\theta - \theta_0\|$", ylim=(0, None))
-        right.set_title(f"{title}: distance from the start")
-        left.legend(frameon=False, fontsize=8)
-    return fig
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(4, columns=2)
+        for row, (source, title) in enumerate(((results, "ResNet"), (control, "control: linearised"))):
+            left, right = axes[2 * row], axes[2 * row + 1]
+            looks = ((BLUE, "-", "SGD"), (BROWN, "--", "decay to the start, first half"))
+            for decay, (colour, style, text) in zip(source["flow.weight_decay"].tolist(), looks, strict=True):
+                at = {"flow.weight_decay": decay}
+                courses(left, source, "train_loss", at, colour, text, style, log=True)
+                courses(right, source, "weight_movement", at, colour, text, style)
+            left.set(yscale="log", xlabel="step", ylabel="training loss", title=f"{title}: both fit")
+            right.set(xlabel="step", ylabel=r"$\|\theta - \theta_0\|$", ylim=(0, None))
+            right.set_title(f"{title}: distance from the start")
+            left.legend(frameon=False, fontsize=8)
+        return fig

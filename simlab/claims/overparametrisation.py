@@ -9,34 +9,68 @@ from __future__ import annotations
 
 from typing import Any
 
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from simlab.claims import _rivals
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.style import GREEN, panels, setting
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "The test error of the three-layer ResNet falls with the width until F and αG(F) are learned, and stays there "
-    "however many more weights than samples there are."
-)
-SOURCE = "ResNet beyond kernels [S3] §6 (Allen-Zhu and Li 2019)"
-EXPECTED = (
-    "error above the line k·α² at the smallest width, at most 0.7 of it at every width with more weights than numbers "
-    "to fit"
-)
-
 _WIDE = '"network.width" = {}'
-QUICK = _rivals.spec(
-    _rivals.descents("residual", (0.6, 1.0)), _rivals.SMALL, seeds=4, more=_WIDE.format([10, 40, 100, 400])
-)
-FULL = _rivals.spec(
-    _rivals.descents("residual", (0.4, 0.6, 0.8, 1.0), (2.5e-4, 1e-3)),
-    _rivals.PUBLISHED,
-    seeds=5,
-    more=_WIDE.format([20, 50, 100, 200, 500, 1000, 2000, 5000]),
-)
-CONTROL = ("network.trained=first", "sweep.seeds=3")
+
+
+class Overparametrisation(Claim):
+    statement = (
+        "The test error of the three-layer ResNet falls with the width until F and αG(F) are learned, and stays there "
+        "however many more weights than samples there are."
+    )
+    source = "ResNet beyond kernels [S3] §6 (Allen-Zhu and Li 2019)"
+    expected = (
+        "error above the line k·α² at the smallest width, at most 0.7 of it at every width with more weights than "
+        "numbers to fit"
+    )
+    quick = _rivals.spec(
+        _rivals.descents("residual", (0.6, 1.0)), _rivals.SMALL, seeds=4, more=_WIDE.format([10, 40, 100, 400])
+    )
+    full = _rivals.spec(
+        _rivals.descents("residual", (0.4, 0.6, 0.8, 1.0), (2.5e-4, 1e-3)),
+        _rivals.PUBLISHED,
+        seeds=5,
+        more=_WIDE.format([20, 50, 100, 200, 500, 1000, 2000, 5000]),
+    )
+    control = ("network.trained=first", "sweep.seeds=3")
+
+    def judge(self, results: Results) -> Judgement:
+        rows, level = _rivals.best(results), _rivals.line(results)
+        found: list[dict[str, Any]] = [row.numbers() | {"over": _over(results, row.width)} for row in rows]
+        wide = [row for row in found if row["over"] > 1.0]
+        worst = max(row["error"] for row in wide)
+        holds = found[0]["error"] > level and worst <= _rivals.LEARNED * level
+        measured = (
+            f"error over line: {found[0]['error'] / level:.2f} at width {found[0]['width']}, at most "
+            f"{worst / level:.2f} with {wide[0]['over']:.1f} to {wide[-1]['over']:.1f} weights for each number to fit"
+        )
+        short = f"error/line {found[0]['error'] / level:.2f} narrow, {worst / level:.2f} at most wide"
+        return Judgement(bool(holds), measured, {"line": level, "widths": found}, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(2)
+        for axis, source, title in (
+            (axes[0], results, "both layers trained"),
+            (axes[1], control, "control: second layer as drawn"),
+        ):
+            rows, level = _rivals.best(source), _rivals.line(source)
+            _rivals.against_width(axis, rows, level, title)
+            edge = next(row.width for row in rows if _over(source, row.width) > 1.0)
+            axis.axvspan(edge, rows[-1].width, color=GREEN, alpha=0.07, lw=0)
+            axis.text(edge, 2 * level, " more weights than\n numbers to fit", fontsize=8, va="bottom")
+            axis.text(rows[0].width, level, "$F$ alone", fontsize=8, va="bottom")
+        low = min(axis.get_ylim()[0] for axis in axes)
+        high = max(axis.get_ylim()[1] for axis in axes)
+        for axis in axes:
+            axis.set_ylim(low, high)
+        axes[0].legend(frameon=False, fontsize=8, loc="lower left")
+        return fig
 
 
 def _over(results: Results, width: int) -> float:
@@ -45,37 +79,3 @@ def _over(results: Results, width: int) -> float:
         int(setting(results, *key)) for key in (("data", "dim"), ("network", "outputs"), ("experiment", "samples"))
     )
     return width * (dim + k + 2) / (n * k)
-
-
-def judge(results: Results) -> Judgement:
-    rows, level = _rivals.best(results), _rivals.line(results)
-    found: list[dict[str, Any]] = [row.numbers() | {"over": _over(results, row.width)} for row in rows]
-    wide = [row for row in found if row["over"] > 1.0]
-    worst = max(row["error"] for row in wide)
-    holds = found[0]["error"] > level and worst <= _rivals.LEARNED * level
-    measured = (
-        f"error over line: {found[0]['error'] / level:.2f} at width {found[0]['width']}, at most {worst / level:.2f} "
-        f"with {wide[0]['over']:.1f} to {wide[-1]['over']:.1f} weights for each number to fit"
-    )
-    short = f"error/line {found[0]['error'] / level:.2f} narrow, {worst / level:.2f} at most wide"
-    return Judgement(bool(holds), measured, {"line": level, "widths": found}, short)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(2)
-    for axis, source, title in (
-        (axes[0], results, "both layers trained"),
-        (axes[1], control, "control: second layer as drawn"),
-    ):
-        rows, level = _rivals.best(source), _rivals.line(source)
-        _rivals.against_width(axis, rows, level, title)
-        edge = next(row.width for row in rows if _over(source, row.width) > 1.0)
-        axis.axvspan(edge, rows[-1].width, color=GREEN, alpha=0.07, lw=0)
-        axis.text(edge, 2 * level, " more weights than\n numbers to fit", fontsize=8, va="bottom")
-        axis.text(rows[0].width, level, "$F$ alone", fontsize=8, va="bottom")
-    low = min(axis.get_ylim()[0] for axis in axes)
-    high = max(axis.get_ylim()[1] for axis in axes)
-    for axis in axes:
-        axis.set_ylim(low, high)
-    axes[0].legend(frameon=False, fontsize=8, loc="lower left")
-    return fig

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below
 from simlab.figures.seeds import courses
 from simlab.figures.style import GREY, colours, panels, tick_at
@@ -30,15 +30,6 @@ from simlab.figures.words import number
 from simlab.record.reader import Results
 from simlab.sphere.ball_law import Law
 
-STATEMENT = (
-    "A three-layer mean-field net learns ReLU(1 - |x|) to the loss that the alpha-flow predicts, while two-layer nets "
-    "of the same parameter count, trained on the same data for the same number of steps, stay above."
-)
-SOURCE = "Depth separation [S2] §5.2 (Ren, Zhou and Ge 2023); §5.1 (Safran, Eldan and Shamir 2019)"
-EXPECTED = (
-    "in every dimension, each net at its best step size: test loss of the three-layer net within 0.03 of half the "
-    "target's variance of the alpha-flow's loss; that of the best two-layer net at least 10 times as large"
-)
 NEAR = 0.03
 FACTOR = 10.0
 MASS = 0.4
@@ -80,9 +71,50 @@ def _spec(dims: list[int], **more: Any) -> str:
     return _SPEC.format(networks=", ".join(networks), dims=[dim for dim in dims for _ in range(3)], mass=MASS, **more)
 
 
-QUICK = _spec([10], samples=1200, steps=[2.0, 10.0], seeds=1)
-FULL = _spec([5, 10, 20], samples=4000, steps=[2.0, 4.0, 10.0], seeds=5)
-CONTROL = ('target.kind="neuron"', 'target.activation="gaussian"', "target.norm=3.0")
+class RadialLearned(Claim):
+    statement = (
+        "A three-layer mean-field net learns ReLU(1 - |x|) to the loss that the alpha-flow predicts, while two-layer "
+        "nets of the same parameter count, trained on the same data for the same number of steps, stay above."
+    )
+    source = "Depth separation [S2] §5.2 (Ren, Zhou and Ge 2023); §5.1 (Safran, Eldan and Shamir 2019)"
+    expected = (
+        "in every dimension, each net at its best step size: test loss of the three-layer net within 0.03 of half the "
+        "target's variance of the alpha-flow's loss; that of the best two-layer net at least 10 times as large"
+    )
+    quick = _spec([10], samples=1200, steps=[2.0, 10.0], seeds=1)
+    full = _spec([5, 10, 20], samples=4000, steps=[2.0, 4.0, 10.0], seeds=5)
+    control = ('target.kind="neuron"', 'target.activation="gaussian"', "target.norm=3.0")
+
+    def judge(self, results: Results) -> Judgement:
+        rows = _rows(results)
+        gaps = [
+            abs(row["three"] - row["predicted"]) / row["half_variance"] for row in rows if row["predicted"] is not None
+        ]
+        gap = max(gaps) if len(gaps) == len(rows) else None
+        factor = min(row["two"] / row["three"] for row in rows)
+        below = [row["dim"] for row in rows if row["three"] < (row["half_certificate"] or 0.0)]
+        near = (
+            "no alpha-flow to compare"
+            if gap is None
+            else f"a loss {gap:.2g} of half the target's variance from its alpha-flow"
+        )
+        measured = (
+            f"d = {', '.join(str(row['dim']) for row in rows)}: the three-layer net ends with {near}; two-layer nets "
+            f"at {factor:.2g} times its loss or more; it is below what any two-layer net must pay at "
+            f"d = {', '.join(map(str, below)) or 'none'}"
+        )
+        short = f"two-layer loss {factor:.2g} x the three-layer one"
+        return Judgement(
+            bool(gap is not None and gap <= NEAR and factor >= FACTOR), measured, {"dimensions": rows}, short
+        )
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(3)
+        _courses(axes[0], results, r"ReLU$(1 - \|x\|)$")
+        _bests(axes[1], results)
+        _courses(axes[2], control, "control: a single Gaussian neuron")
+        return fig
+
 
 Floats = NDArray[np.float64]
 
@@ -134,26 +166,6 @@ def _rows(results: Results) -> list[dict[str, Any]]:
     return rows
 
 
-def judge(results: Results) -> Judgement:
-    rows = _rows(results)
-    gaps = [abs(row["three"] - row["predicted"]) / row["half_variance"] for row in rows if row["predicted"] is not None]
-    gap = max(gaps) if len(gaps) == len(rows) else None
-    factor = min(row["two"] / row["three"] for row in rows)
-    below = [row["dim"] for row in rows if row["three"] < (row["half_certificate"] or 0.0)]
-    near = (
-        "no alpha-flow to compare"
-        if gap is None
-        else f"a loss {gap:.2g} of half the target's variance from its alpha-flow"
-    )
-    measured = (
-        f"d = {', '.join(str(row['dim']) for row in rows)}: the three-layer net ends with {near}; two-layer nets at "
-        f"{factor:.2g} times its loss or more; it is below what any two-layer net must pay at "
-        f"d = {', '.join(map(str, below)) or 'none'}"
-    )
-    short = f"two-layer loss {factor:.2g} x the three-layer one"
-    return Judgement(bool(gap is not None and gap <= NEAR and factor >= FACTOR), measured, {"dimensions": rows}, short)
-
-
 def _name(text: str) -> str:
     table = json.loads(text)
     return "three layers" if table["kind"] == "three_layer_mean_field" else f"two layers, {table['activation']}"
@@ -191,11 +203,3 @@ def _bests(axis: Axes, results: Results) -> None:
     axis.set(title=rf"ReLU$(1 - \|x\|)$, $d = {dim}$")
     tick_at(axis, results["flow.step"])
     legend_below(axis, "")
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    _courses(axes[0], results, r"ReLU$(1 - \|x\|)$")
-    _bests(axes[1], results)
-    _courses(axes[2], control, "control: a single Gaussian neuron")
-    return fig

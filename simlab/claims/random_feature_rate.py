@@ -11,20 +11,14 @@ import json
 from itertools import cycle
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from simlab.claims._briefly import brief_range
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import Power, fit_power, legend_below, power_line, reference_line
 from simlab.figures.style import colours, panels
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "The kernel of m random features (Gaussian, Laplacian and Cauchy Fourier features, ReLU neurons) differs from its "
-    "limit by m^(-1/2), uniformly over a compact set."
-)
-SOURCE = "A kernel viewpoint [S1] §2.1 (Rahimi and Recht 2007)"
-EXPECTED = "exponents of the sup and the rms error, with their 95 % intervals, within 0.08 of -1/2 for all four"
 RATE = -0.5
 TOLERANCE = 0.08
 ERRORS = ("sup_error", "rms_error")
@@ -50,16 +44,64 @@ network = [
 "network.width" = {widths}
 seeds = {seeds}
 """
-QUICK = _SPEC.format(points=60, widths=[32, 64, 128, 256, 512, 1024, 2048, 4096], seeds=30)
-FULL = _SPEC.format(points=300, widths=[4**k for k in range(2, 9)], seeds=200)
-CONTROL = (
-    "sweep.network=["
-    + ", ".join(
-        f'{{ kind = "fourier_features", kernel = "{kernel}", sampling = "sobol" }}'
-        for kernel in ("gaussian", "laplacian", "cauchy")
+
+
+class RandomFeatureRate(Claim):
+    statement = (
+        "The kernel of m random features (Gaussian, Laplacian and Cauchy Fourier features, ReLU neurons) differs from "
+        "its limit by m^(-1/2), uniformly over a compact set."
     )
-    + "]",
-)
+    source = "A kernel viewpoint [S1] §2.1 (Rahimi and Recht 2007)"
+    expected = "exponents of the sup and the rms error, with their 95 % intervals, within 0.08 of -1/2 for all four"
+    quick = _SPEC.format(points=60, widths=[32, 64, 128, 256, 512, 1024, 2048, 4096], seeds=30)
+    full = _SPEC.format(points=300, widths=[4**k for k in range(2, 9)], seeds=200)
+    control = (
+        "sweep.network=["
+        + ", ".join(
+            f'{{ kind = "fourier_features", kernel = "{kernel}", sampling = "sobol" }}'
+            for kernel in ("gaussian", "laplacian", "cauchy")
+        )
+        + "]",
+    )
+
+    def judge(self, results: Results) -> Judgement:
+        rows = []
+        for table in results["network"].tolist():
+            for error, power in _powers(results, table).items():
+                rows.append((f"{_name(table)}, {error}", power))
+        fitted = [power for _, power in rows if power is not None]
+        holds = len(fitted) == len(rows) and all(power.within(RATE, TOLERANCE) for power in fitted)
+        worst = max(fitted, key=lambda power: abs(power.exponent - RATE), default=None)
+        measured = (
+            f"exponents {min(p.exponent for p in fitted):.3f} to {max(p.exponent for p in fitted):.3f} "
+            f"over {len(rows)} fits, the farthest from -1/2 {worst}"
+            if len(fitted) == len(rows)
+            else f"no power law in {len(rows) - len(fitted)} of {len(rows)} cases"
+        )
+        numbers = {
+            name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
+            for name, power in rows
+        }
+        short = f"exponents {brief_range(power for _, power in rows)}, {len(rows)} fits"
+        return Judgement(holds, measured, {"exponents": numbers}, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(3)
+        for axis, source, error, title in (
+            (axes[0], results, "sup_error", "random weights, sup over pairs"),
+            (axes[1], results, "rms_error", "random weights, root mean square"),
+            (axes[2], control, "rms_error", "control: Sobol weights, root mean square"),
+        ):
+            tables, widths = source["network"].tolist(), source["network.width"]
+            tops = []
+            for table, shade, mark in zip(tables, colours(len(tables)), cycle("os^D"), strict=False):
+                values = source.select(error, {"network": table})
+                power_line(axis, widths, values, shade, _name(table), mark)
+                tops.append(np.mean(values, axis=-1).max())
+            reference_line(axis, widths, 1.5 * max(tops), RATE)
+            axis.set(xlabel="number of features $m$", ylabel=r"$|\hat K - K|$", title=title)
+            legend_below(axis, "fitted exponents")
+        return fig
 
 
 def _name(table: str) -> str:
@@ -70,44 +112,3 @@ def _name(table: str) -> str:
 
 def _powers(results: Results, table: str) -> dict[str, Power | None]:
     return {name: fit_power(results["network.width"], results.select(name, {"network": table})) for name in ERRORS}
-
-
-def judge(results: Results) -> Judgement:
-    rows = []
-    for table in results["network"].tolist():
-        for error, power in _powers(results, table).items():
-            rows.append((f"{_name(table)}, {error}", power))
-    fitted = [power for _, power in rows if power is not None]
-    holds = len(fitted) == len(rows) and all(power.within(RATE, TOLERANCE) for power in fitted)
-    worst = max(fitted, key=lambda power: abs(power.exponent - RATE), default=None)
-    measured = (
-        f"exponents {min(p.exponent for p in fitted):.3f} to {max(p.exponent for p in fitted):.3f} "
-        f"over {len(rows)} fits, the farthest from -1/2 {worst}"
-        if len(fitted) == len(rows)
-        else f"no power law in {len(rows) - len(fitted)} of {len(rows)} cases"
-    )
-    numbers = {
-        name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
-        for name, power in rows
-    }
-    short = f"exponents {brief_range(power for _, power in rows)}, {len(rows)} fits"
-    return Judgement(holds, measured, {"exponents": numbers}, short)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    for axis, source, error, title in (
-        (axes[0], results, "sup_error", "random weights, sup over pairs"),
-        (axes[1], results, "rms_error", "random weights, root mean square"),
-        (axes[2], control, "rms_error", "control: Sobol weights, root mean square"),
-    ):
-        tables, widths = source["network"].tolist(), source["network.width"]
-        tops = []
-        for table, shade, mark in zip(tables, colours(len(tables)), cycle("os^D"), strict=False):
-            values = source.select(error, {"network": table})
-            power_line(axis, widths, values, shade, _name(table), mark)
-            tops.append(np.mean(values, axis=-1).max())
-        reference_line(axis, widths, 1.5 * max(tops), RATE)
-        axis.set(xlabel="number of features $m$", ylabel=r"$|\hat K - K|$", title=title)
-        legend_below(axis, "fitted exponents")
-    return fig

@@ -8,22 +8,13 @@ with the table's at the largest degrees. The control, a smooth activation, has n
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from simlab.claims._spectra import decay_panels, label, number, over_predicted, points
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.style import colours, paired_panels
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "Eigenvalues of ReLU's random-feature and tangent kernels fall like k^(-d-2) and k^(-d) at every depth; depth only "
-    "changes the constant, as predicted."
-)
-SOURCE = "Deep equals shallow [S0], Theorem 1 and Corollaries"
-EXPECTED = (
-    "fitted exponents within 0.01 of d+2 or d and of each other at all depths; eigenvalue over prediction within 1 % "
-    "of 1 at the largest degrees"
-)
 EXPONENT_TOLERANCE = 0.01
 CONSTANT_TOLERANCE = 0.01
 LAST = 4
@@ -40,56 +31,70 @@ activation = "relu"
 "kernel.depth" = {depths}
 "experiment.dim" = {dims}
 """
-QUICK = _SPEC.format(degree=200, depths=[2, 3, 5, 10], dims=[3, 10])
-FULL = _SPEC.format(degree=1000, depths=[2, 3, 4, 5, 7, 10, 20], dims=[3, 5, 10, 20])
-CONTROL = ("kernel.activation=erf", "experiment.max_degree=100")  # 10^−500 at degree 1000 would take an hour
-POWERS = {"nngp": 2, "ntk": 0}
 
 
-def judge(results: Results) -> Judgement:
-    off, constants, rows = [], [], []
-    groups: dict[tuple[str, int], list[float]] = {}
-    for at in points(results):
-        decay = number(results, "decay", at)
-        ratio = over_predicted(results, at)
-        last = ratio[np.isfinite(ratio)][-LAST:]
-        off.append(abs(decay - at["experiment.dim"] - POWERS[at["kernel.kind"]]))
-        constants.append(np.abs(last - 1).max() if last.size == LAST else np.nan)
-        groups.setdefault((at["kernel.kind"], at["experiment.dim"]), []).append(decay)
-        rows.append({"at": label(at), "decay": _plain(decay), "constant_off": _plain(constants[-1])})
-    apart = [max(decays) - min(decays) for decays in groups.values()]
-    fitted = bool(np.all(np.isfinite(off)) and np.all(np.isfinite(constants)))
-    holds = fitted and max(*off, *apart) <= EXPONENT_TOLERANCE and max(constants) <= CONSTANT_TOLERANCE
-    measured = (
-        f"exponents at most {max(off):.1e} off, {max(apart):.1e} apart over depths; constants at most "
-        f"{max(constants):.1e} off, over {len(off)} kernels"
-        if fitted
-        else f"no power law in {np.count_nonzero(~np.isfinite(off))} of {len(off)} kernels"
+class ReLUDecay(Claim):
+    statement = (
+        "Eigenvalues of ReLU's random-feature and tangent kernels fall like k^(-d-2) and k^(-d) at every depth; depth "
+        "only changes the constant, as predicted."
     )
-    short = f"exponents {max(off):.1e} off, constants {max(constants):.1e}" if fitted else measured
-    return Judgement(bool(holds), measured, {"kernels": rows}, short)
+    source = "Deep equals shallow [S0], Theorem 1 and Corollaries"
+    expected = (
+        "fitted exponents within 0.01 of d+2 or d and of each other at all depths; eigenvalue over prediction within "
+        "1 % of 1 at the largest degrees"
+    )
+    quick = _SPEC.format(degree=200, depths=[2, 3, 5, 10], dims=[3, 10])
+    full = _SPEC.format(degree=1000, depths=[2, 3, 4, 5, 7, 10, 20], dims=[3, 5, 10, 20])
+    control = ("kernel.activation=erf", "experiment.max_degree=100")  # 10^−500 at degree 1000 would take an hour
+
+    def judge(self, results: Results) -> Judgement:
+        off, constants, rows = [], [], []
+        groups: dict[tuple[str, int], list[float]] = {}
+        for at in points(results):
+            decay = number(results, "decay", at)
+            ratio = over_predicted(results, at)
+            last = ratio[np.isfinite(ratio)][-LAST:]
+            off.append(abs(decay - at["experiment.dim"] - POWERS[at["kernel.kind"]]))
+            constants.append(np.abs(last - 1).max() if last.size == LAST else np.nan)
+            groups.setdefault((at["kernel.kind"], at["experiment.dim"]), []).append(decay)
+            rows.append({"at": label(at), "decay": _plain(decay), "constant_off": _plain(constants[-1])})
+        apart = [max(decays) - min(decays) for decays in groups.values()]
+        fitted = bool(np.all(np.isfinite(off)) and np.all(np.isfinite(constants)))
+        holds = fitted and max(*off, *apart) <= EXPONENT_TOLERANCE and max(constants) <= CONSTANT_TOLERANCE
+        measured = (
+            f"exponents at most {max(off):.1e} off, {max(apart):.1e} apart over depths; constants at most "
+            f"{max(constants):.1e} off, over {len(off)} kernels"
+            if fitted
+            else f"no power law in {np.count_nonzero(~np.isfinite(off))} of {len(off)} kernels"
+        )
+        short = f"exponents {max(off):.1e} off, constants {max(constants):.1e}" if fitted else measured
+        return Judgement(bool(holds), measured, {"kernels": rows}, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, pairs = paired_panels(3)
+        depths, high = results["kernel.depth"].tolist(), int(results["experiment.dim"].max())
+        for pair, source, kind, title in zip(
+            pairs,
+            (results, results, control),
+            ("nngp", "ntk", "ntk"),
+            ("random features, ReLU", "tangent kernel, ReLU", "control: tangent kernel, erf"),
+            strict=True,
+        ):
+            shades = zip(depths, colours(len(depths)), strict=True)
+            kernels = [
+                ({"kernel.kind": kind, "kernel.depth": depth}, shade, f"depth {depth}") for depth, shade in shades
+            ]
+            decay_panels(pair, source, kernels, title, claimed=(POWERS[kind] + 1) / 2)
+        at = {"kernel.kind": "nngp", "kernel.depth": 2, "experiment.dim": high}
+        low = float(np.min(results.select("log10_eigenvalue", at)[-2:]))
+        pairs[2][0].set_ylim(2 * (low if np.isfinite(low) else -25.0), 1)
+        title = "lines: predicted; ● even, ▲ odd"
+        pairs[0][0].legend(frameon=False, fontsize=8, title=title, title_fontsize=8)
+        return fig
+
+
+POWERS = {"nngp": 2, "ntk": 0}
 
 
 def _plain(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, pairs = paired_panels(3)
-    depths, high = results["kernel.depth"].tolist(), int(results["experiment.dim"].max())
-    for pair, source, kind, title in zip(
-        pairs,
-        (results, results, control),
-        ("nngp", "ntk", "ntk"),
-        ("random features, ReLU", "tangent kernel, ReLU", "control: tangent kernel, erf"),
-        strict=True,
-    ):
-        shades = zip(depths, colours(len(depths)), strict=True)
-        kernels = [({"kernel.kind": kind, "kernel.depth": depth}, shade, f"depth {depth}") for depth, shade in shades]
-        decay_panels(pair, source, kernels, title, claimed=(POWERS[kind] + 1) / 2)
-    at = {"kernel.kind": "nngp", "kernel.depth": 2, "experiment.dim": high}
-    low = float(np.min(results.select("log10_eigenvalue", at)[-2:]))
-    pairs[2][0].set_ylim(2 * (low if np.isfinite(low) else -25.0), 1)
-    title = "lines: predicted; ● even, ▲ odd"
-    pairs[0][0].legend(frameon=False, fontsize=8, title=title, title_fontsize=8)
-    return fig

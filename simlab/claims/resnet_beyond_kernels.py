@@ -12,20 +12,13 @@ At their own size (k = 8, d = 30, N = 1000; line 0.72) the published errors are 
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from simlab.claims import _rivals
 from simlab.claims._rivals import Best, descents, machines
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.style import panels
 from simlab.record.reader import Results
-
-STATEMENT = (
-    "A three-layer ResNet trained by SGD learns both parts of F + αG(F); two-layer nets, tangent kernels and last "
-    "layers on the same samples learn no more than F: their error stays above k·α²."
-)
-SOURCE = "ResNet beyond kernels [S3] §1, §6 (Allen-Zhu and Li 2019)"
-EXPECTED = "mean test error of the ResNet below the line k·α² at every width, of every rival above it"
 
 _FORMS = ("residual", "two_layer")
 _QUICK = [*descents("residual", (0.6, 1.0)), *descents("two_layer", (0.1, 0.6)), *machines(_FORMS)]
@@ -38,9 +31,49 @@ _FULL = [
     *descents("plain", _RATES, (2.5e-4, 1e-3)),
 ]
 _WIDTHS = '"network.width" = [100, 300, 1000, 3000, 10000, 30000, 100000]'
-QUICK = _rivals.spec(_QUICK, _rivals.SMALL, seeds=3, ridges=[1e-1, 3e-1])
-FULL = _rivals.spec(_FULL, _rivals.PUBLISHED, seeds=5, more=_WIDTHS, ridges=[1e-4, 1e-3, 1e-2, 1e-1, 1.0])
-CONTROL = ("network.trained=first", "sweep.seeds=2")
+
+
+class ResNetBeyondKernels(Claim):
+    statement = (
+        "A three-layer ResNet trained by SGD learns both parts of F + αG(F); two-layer nets, tangent kernels and last "
+        "layers on the same samples learn no more than F: their error stays above k·α²."
+    )
+    source = "ResNet beyond kernels [S3] §1, §6 (Allen-Zhu and Li 2019)"
+    expected = "mean test error of the ResNet below the line k·α² at every width, of every rival above it"
+    quick = _rivals.spec(_QUICK, _rivals.SMALL, seeds=3, ridges=[1e-1, 3e-1])
+    full = _rivals.spec(_FULL, _rivals.PUBLISHED, seeds=5, more=_WIDTHS, ridges=[1e-4, 1e-3, 1e-2, 1e-1, 1.0])
+    control = ("network.trained=first", "sweep.seeds=2")
+
+    def judge(self, results: Results) -> Judgement:
+        net, rivals = _split(results)
+        level = _rivals.line(results)
+        worst, nearest = max(row.error for row in net), min(rivals, key=lambda row: row.error)
+        kernels = min(row.error for row in rivals if row.learner != "descent")
+        holds = worst < level < nearest.error
+        measured = (
+            f"error of the {net[0].name} {worst:.3f} at most (best seed {min(row.errors.min() for row in net):.3f}), "
+            f"line {level:.3f}; best rival {nearest.error:.3f} ({nearest.name}), best kernel {kernels:.3f}"
+        )
+        numbers = {"line": level, "net": [row.numbers() for row in net], "rivals": [row.numbers() for row in rivals]}
+        short = f"error {worst:.3f}, line {level:.3f}, best rival {nearest.error:.3f}"
+        return Judgement(bool(holds), measured, numbers, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(2)
+        for axis, source, title in (
+            (axes[0], results, "the net: ResNet"),
+            (axes[1], control, "control: second layer not trained"),
+        ):
+            rows, level = _rivals.best(source), _rivals.line(source)
+            if not rows[0].width:
+                _rivals.bars(axis, rows, level, title)
+            else:
+                _rivals.against_width(axis, rows, level, title)
+                axis.legend(frameon=False, fontsize=8)
+        both = [*axes[0].get_xlim(), *axes[1].get_xlim()]
+        for axis in axes:
+            axis.set_xlim(min(both), max(both))
+        return fig
 
 
 def _split(results: Results) -> tuple[list[Best], list[Best]]:
@@ -50,36 +83,3 @@ def _split(results: Results) -> tuple[list[Best], list[Best]]:
     net = [row for row in rows if (row.learner, row.form) == first]
     rivals = [row for row in rows if (row.learner, row.form) not in (first, ("descent", "plain"))]
     return net, rivals
-
-
-def judge(results: Results) -> Judgement:
-    net, rivals = _split(results)
-    level = _rivals.line(results)
-    worst, nearest = max(row.error for row in net), min(rivals, key=lambda row: row.error)
-    kernels = min(row.error for row in rivals if row.learner != "descent")
-    holds = worst < level < nearest.error
-    measured = (
-        f"error of the {net[0].name} {worst:.3f} at most (best seed {min(row.errors.min() for row in net):.3f}), line "
-        f"{level:.3f}; best rival {nearest.error:.3f} ({nearest.name}), best kernel {kernels:.3f}"
-    )
-    numbers = {"line": level, "net": [row.numbers() for row in net], "rivals": [row.numbers() for row in rivals]}
-    short = f"error {worst:.3f}, line {level:.3f}, best rival {nearest.error:.3f}"
-    return Judgement(bool(holds), measured, numbers, short)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(2)
-    for axis, source, title in (
-        (axes[0], results, "the net: ResNet"),
-        (axes[1], control, "control: second layer not trained"),
-    ):
-        rows, level = _rivals.best(source), _rivals.line(source)
-        if not rows[0].width:
-            _rivals.bars(axis, rows, level, title)
-        else:
-            _rivals.against_width(axis, rows, level, title)
-            axis.legend(frameon=False, fontsize=8)
-    both = [*axes[0].get_xlim(), *axes[1].get_xlim()]
-    for axis in axes:
-        axis.set_xlim(min(both), max(both))
-    return fig

@@ -15,21 +15,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
 from simlab.claims._rivals import ERROR
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import Power, fit_power
 from simlab.figures.style import BLUE, BROWN, colours, panels, setting, tick_at
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "To learn F + αG(F) of the separation class to an error of α² a three-layer ResNet needs about d samples, the best "
-    "kernel about d^k."
-)
-SOURCE = "ResNet beyond kernels [S3] §4 (Allen-Zhu and Li 2019)"
-EXPECTED = "fitted exponent of the kernel at least 1 above that of the ResNet, which is at most 1.8; k = 3"
 APART = 1.0
 MOST = 1.8
 
@@ -84,15 +78,75 @@ def _spec(of_net: list[int], of_kernel: list[int], kernels: list[str], **fields:
     )  # fmt: skip
 
 
-QUICK = _spec(
-    [24, 48, 96, 192], [100, 200, 400, 800], [_NTK, _GAUSSIAN],
-    width=60, steps=3000, dims=[8, 11, 15], seeds=2, validation=300, test=1000,
-)  # fmt: skip
-FULL = _spec(
-    [24, 48, 96, 192, 384, 768], [100, 200, 400, 800, 1600, 3200, 6400], [_NTK, _RF, _LAPLACE, _GAUSSIAN],
-    width=100, steps=8000, dims=[8, 11, 15, 20, 25], seeds=5, validation=1000, test=4000,
-)  # fmt: skip
-CONTROL = ("experiment.coordinates=target", "sweep.seeds=1")
+class ResNetSamples(Claim):
+    statement = (
+        "To learn F + αG(F) of the separation class to an error of α² a three-layer ResNet needs about d samples, the "
+        "best kernel about d^k."
+    )
+    source = "ResNet beyond kernels [S3] §4 (Allen-Zhu and Li 2019)"
+    expected = "fitted exponent of the kernel at least 1 above that of the ResNet, which is at most 1.8; k = 3"
+    quick = _spec(
+        [24, 48, 96, 192], [100, 200, 400, 800], [_NTK, _GAUSSIAN],
+        width=60, steps=3000, dims=[8, 11, 15], seeds=2, validation=300, test=1000,
+    )  # fmt: skip
+    full = _spec(
+        [24, 48, 96, 192, 384, 768], [100, 200, 400, 800, 1600, 3200, 6400], [_NTK, _RF, _LAPLACE, _GAUSSIAN],
+        width=100, steps=8000, dims=[8, 11, 15, 20, 25], seeds=5, validation=1000, test=4000,
+    )  # fmt: skip
+    control = ("experiment.coordinates=target", "sweep.seeds=1")
+
+    def judge(self, results: Results) -> Judgement:
+        needed, fits = _needed(results), _fits(results)
+        numbers: dict[str, Any] = {"dims": results["data.dim"].tolist()}
+        numbers |= {name: [n if np.isfinite(n) else None for n in found.tolist()] for name, found in needed.items()}
+        net, kernel = fits["descent"], fits["kernel"]
+        if net is None or kernel is None:
+            return Judgement(
+                False,
+                f"an error of α² is not reached at every d: {numbers}",
+                numbers,
+                "alpha^2 is not reached at every d",
+            )
+        numbers |= {"exponents": {"descent": net.exponent, "kernel": kernel.exponent}}
+        holds = (
+            kernel.exponent - net.exponent >= APART
+            and net.exponent <= MOST
+            and np.all(needed["descent"] < needed["kernel"])
+        )
+        dims = results["data.dim"]
+        measured = (
+            f"N ~ d^{net.exponent:.2f} for the ResNet ({needed['descent'][0]:.0f} to {needed['descent'][-1]:.0f} "
+            f"samples), d^{kernel.exponent:.2f} for the best kernel ({needed['kernel'][0]:.0f} to "
+            f"{needed['kernel'][-1]:.0f}), d = {dims[0]} to {dims[-1]}"
+        )
+        short = f"N ~ d^{net.exponent:.2f} (ResNet), d^{kernel.exponent:.2f} (best kernel)"
+        return Judgement(bool(holds), measured, numbers, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(3)
+        _errors(axes[0], results, r"$k = 3$ (dotted: $\alpha^2$)")
+        axes[0].legend(frameon=False, fontsize=8)
+        _errors(axes[1], control, "control: right coordinates given")
+        for source, marks, text in ((results, ("o", "s"), ""), (control, ("^", "v"), "control: ")):
+            dims, fits = source["data.dim"], _fits(source)
+            for (name, needed), mark, colour in zip(_needed(source).items(), marks, (BLUE, BROWN), strict=True):
+                fit = fits[name]
+                label = text + {"descent": "ResNet", "kernel": "best kernel"}[name]
+                label += "" if fit is None else f", $d^{{{round(fit.exponent, 2) + 0.0:.2f}}}$"
+                axes[2].plot(dims, needed, mark, ms=5, color=colour, mfc=colour if not text else "none", label=label)
+                if fit is not None:
+                    axes[2].plot(dims, fit(dims), "-" if not text else ":", lw=1, color=colour)
+        axes[2].set(
+            xscale="log",
+            yscale="log",
+            xlabel="dimension $d$",
+            ylabel=r"samples to an error of $\alpha^2$",
+            title="samples needed",
+        )
+        tick_at(axes[2], results["data.dim"])
+        axes[2].legend(frameon=False, fontsize=8)
+        return fig
+
 
 Floats = NDArray[np.float64]
 
@@ -137,31 +191,6 @@ def _fits(results: Results) -> dict[str, Power | None]:
     return {name: fit_power(results["data.dim"], found) for name, found in _needed(results).items()}
 
 
-def judge(results: Results) -> Judgement:
-    needed, fits = _needed(results), _fits(results)
-    numbers: dict[str, Any] = {"dims": results["data.dim"].tolist()}
-    numbers |= {name: [n if np.isfinite(n) else None for n in found.tolist()] for name, found in needed.items()}
-    net, kernel = fits["descent"], fits["kernel"]
-    if net is None or kernel is None:
-        return Judgement(
-            False, f"an error of α² is not reached at every d: {numbers}", numbers, "alpha^2 is not reached at every d"
-        )
-    numbers |= {"exponents": {"descent": net.exponent, "kernel": kernel.exponent}}
-    holds = (
-        kernel.exponent - net.exponent >= APART
-        and net.exponent <= MOST
-        and np.all(needed["descent"] < needed["kernel"])
-    )
-    dims = results["data.dim"]
-    measured = (
-        f"N ~ d^{net.exponent:.2f} for the ResNet ({needed['descent'][0]:.0f} to {needed['descent'][-1]:.0f} samples), "
-        f"d^{kernel.exponent:.2f} for the best kernel ({needed['kernel'][0]:.0f} to {needed['kernel'][-1]:.0f}), d = "
-        f"{dims[0]} to {dims[-1]}"
-    )
-    short = f"N ~ d^{net.exponent:.2f} (ResNet), d^{kernel.exponent:.2f} (best kernel)"
-    return Judgement(bool(holds), measured, numbers, short)
-
-
 def _errors(axis: Axes, results: Results, title: str) -> None:
     dims = results["data.dim"].tolist()
     for name, style, text in (("descent", "o-", "ResNet"), ("kernel", "s--", "best kernel")):
@@ -171,29 +200,3 @@ def _errors(axis: Axes, results: Results, title: str) -> None:
     axis.axhline(_level(results), color="k", lw=1, ls=":")
     axis.set(xscale="log", yscale="log", xlabel="samples $N$", ylabel=ERROR, title=title)
     tick_at(axis, sorted({size for n, _ in _curves(results).values() for size in np.asarray(n).tolist()}))
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    _errors(axes[0], results, r"$k = 3$ (dotted: $\alpha^2$)")
-    axes[0].legend(frameon=False, fontsize=8)
-    _errors(axes[1], control, "control: right coordinates given")
-    for source, marks, text in ((results, ("o", "s"), ""), (control, ("^", "v"), "control: ")):
-        dims, fits = source["data.dim"], _fits(source)
-        for (name, needed), mark, colour in zip(_needed(source).items(), marks, (BLUE, BROWN), strict=True):
-            fit = fits[name]
-            label = text + {"descent": "ResNet", "kernel": "best kernel"}[name]
-            label += "" if fit is None else f", $d^{{{round(fit.exponent, 2) + 0.0:.2f}}}$"
-            axes[2].plot(dims, needed, mark, ms=5, color=colour, mfc=colour if not text else "none", label=label)
-            if fit is not None:
-                axes[2].plot(dims, fit(dims), "-" if not text else ":", lw=1, color=colour)
-    axes[2].set(
-        xscale="log",
-        yscale="log",
-        xlabel="dimension $d$",
-        ylabel=r"samples to an error of $\alpha^2$",
-        title="samples needed",
-    )
-    tick_at(axes[2], results["data.dim"])
-    axes[2].legend(frameon=False, fontsize=8)
-    return fig

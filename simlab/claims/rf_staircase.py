@@ -7,18 +7,11 @@ value without a shift, an even function: no number of its neurons learns degree 
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
 from simlab.claims import _staircases
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.record.reader import Results
-
-STATEMENT = (
-    "With infinitely many samples, N random features, d^l << N << d^(l+1), learn the parts of the target of degree up "
-    "to l and no more."
-)
-SOURCE = "A kernel viewpoint [S1] §6 (Ghorbani et al. 2021)"
-EXPECTED = "at most 0.3 of the power is left in every degree up to l, at least 0.55 in every degree above"
 
 _SPEC = """
 activation = {{ kind = "relu" }}
@@ -32,14 +25,21 @@ bias = -0.5
 "experiment.size" = {sizes}
 seeds = {seeds}
 """
-QUICK = _SPEC.format(dim=20, sizes=[4, 60, 700], seeds=3)
-FULL = _SPEC.format(dim=40, sizes=[6, 180, 4000], seeds=10)
-CONTROL = ("activation.kind=abs", "experiment.bias=0.0")
 
 
-def judge(results: Results) -> Judgement:
-    return _staircases.judge(results)
+class RFStaircase(Claim):
+    statement = (
+        "With infinitely many samples, N random features, d^l << N << d^(l+1), learn the parts of the target of "
+        "degree up to l and no more."
+    )
+    source = "A kernel viewpoint [S1] §6 (Ghorbani et al. 2021)"
+    expected = "at most 0.3 of the power is left in every degree up to l, at least 0.55 in every degree above"
+    quick = _SPEC.format(dim=20, sizes=[4, 60, 700], seeds=3)
+    full = _SPEC.format(dim=40, sizes=[6, 180, 4000], seeds=10)
+    control = ("activation.kind=abs", "experiment.bias=0.0")
 
+    def judge(self, results: Results) -> Judgement:
+        return _staircases.judge(results)
 
-def figure(results: Results, control: Results) -> Figure:
-    return _staircases.figure(results, control, "N", "random features", "absolute value")
+    def figure(self, results: Results, control: Results) -> Picture:
+        return _staircases.figure(results, control, "N", "random features", "absolute value")

@@ -11,23 +11,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.seeds import courses
 from simlab.figures.style import BLUE, BROWN, GREY, GUIDE, panels
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "A three-layer ResNet learns the simple part F first and the composed part αG(F) after it; while it learns the "
-    "second its error in the first falls on."
-)
-SOURCE = "ResNet beyond kernels [S3] §7 (Allen-Zhu and Li 2019)"
-EXPECTED = (
-    "in every seed αG(F) is half learned after F, by the median at least twice as late; from then on the error beside "
-    "αG(F) falls to a half or less"
-)
 LATER = 2.0
 CLEANER = 0.5
 
@@ -66,9 +57,44 @@ drop_factors = [0.1]
 [sweep]
 seeds = {seeds}
 """
-QUICK = _SPEC.format(samples=1000, dim=20, pairs=4, width=100, step=0.6, steps=6000, half=4000, seeds=5)
-FULL = _SPEC.format(samples=1500, dim=30, pairs=8, width=200, step=0.6, steps=24000, half=16000, seeds=5)
-CONTROL = ("network.trained=first",)
+
+
+class SimplePartFirst(Claim):
+    statement = (
+        "A three-layer ResNet learns the simple part F first and the composed part αG(F) after it; while it learns the "
+        "second its error in the first falls on."
+    )
+    source = "ResNet beyond kernels [S3] §7 (Allen-Zhu and Li 2019)"
+    expected = (
+        "in every seed αG(F) is half learned after F, by the median at least twice as late; from then on the error "
+        "beside αG(F) falls to a half or less"
+    )
+    quick = _SPEC.format(samples=1000, dim=20, pairs=4, width=100, step=0.6, steps=6000, half=4000, seeds=5)
+    full = _SPEC.format(samples=1500, dim=30, pairs=8, width=200, step=0.6, steps=24000, half=16000, seeds=5)
+    control = ("network.trained=first",)
+
+    def judge(self, results: Results) -> Judgement:
+        rows = _seeds(results)
+        ratios = [row["composed"] / max(row["simple"], 1.0) for row in rows]
+        later, earliest = float(np.median(ratios)), min(ratios)
+        reached = all(np.isfinite(row["composed"]) for row in rows)
+        cleaner = float(np.mean([row["beside_end"] for row in rows]) / np.mean([row["beside_then"] for row in rows]))
+        holds = reached and earliest > 1.0 and later >= LATER and cleaner <= CLEANER
+        words = f"{later:.1f} times as late as F, at least {earliest:.1f} times," if reached else "not in every seed"
+        measured = (
+            f"αG(F) half learned {words} ({np.mean([row['learned'] for row in rows]):.2f} of it at the end); the error "
+            f"beside it then falls to {cleaner:.2f}"
+        )
+        short = f"half learned {later:.1f} times as late as F" if reached else "not half learned in every seed"
+        return Judgement(
+            bool(holds), measured, {"seeds": rows, "later": later if reached else None, "cleaner": cleaner}, short
+        )
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(4, columns=2)
+        _course((axes[0], axes[1]), results, "both layers trained")
+        _course((axes[2], axes[3]), control, "control: second layer as drawn")
+        return fig
 
 
 def _half_time(steps: NDArray[Any], part: NDArray[Any]) -> float:
@@ -98,24 +124,6 @@ def _seeds(results: Results) -> list[dict[str, float]]:
     return rows
 
 
-def judge(results: Results) -> Judgement:
-    rows = _seeds(results)
-    ratios = [row["composed"] / max(row["simple"], 1.0) for row in rows]
-    later, earliest = float(np.median(ratios)), min(ratios)
-    reached = all(np.isfinite(row["composed"]) for row in rows)
-    cleaner = float(np.mean([row["beside_end"] for row in rows]) / np.mean([row["beside_then"] for row in rows]))
-    holds = reached and earliest > 1.0 and later >= LATER and cleaner <= CLEANER
-    words = f"{later:.1f} times as late as F, at least {earliest:.1f} times," if reached else "not in every seed"
-    measured = (
-        f"αG(F) half learned {words} ({np.mean([row['learned'] for row in rows]):.2f} of it at the end); the error "
-        f"beside it then falls to {cleaner:.2f}"
-    )
-    short = f"half learned {later:.1f} times as late as F" if reached else "not half learned in every seed"
-    return Judgement(
-        bool(holds), measured, {"seeds": rows, "later": later if reached else None, "cleaner": cleaner}, short
-    )
-
-
 def _course(axes: tuple[Axes, Axes], results: Results, title: str) -> None:
     learned, errors = axes
     where = "control: " if title.startswith("control") else ""
@@ -131,10 +139,3 @@ def _course(axes: tuple[Axes, Axes], results: Results, title: str) -> None:
     for axis in axes:
         axis.set(xscale="symlog", xlabel="step", xlim=(0, None))
         axis.legend(frameon=False, fontsize=8)
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(4, columns=2)
-    _course((axes[0], axes[1]), results, "both layers trained")
-    _course((axes[2], axes[3]), control, "control: second layer as drawn")
-    return fig

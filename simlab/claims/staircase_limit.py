@@ -14,25 +14,16 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
 from simlab.claims._briefly import brief
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import Power, fit_power, legend_below, power_line, reference_line
 from simlab.figures.seeds import course
 from simlab.figures.style import BLUE, colours, panels, tick_at
 from simlab.record.reader import Results
 
-STATEMENT = (
-    "One-pass SGD of two-layer mean-field nets on a staircase of three coordinates among d agrees with the "
-    "dimension-free dynamics as d grows: steps ~ 1/d with batches ~ d, and as wide as d, leave a distance ~ 1/d."
-)
-SOURCE = "Depth separation [S2], merged staircase (Abbe, Boix-Adserà and Misiakiewicz 2022), MATH §9"
-EXPECTED = (
-    "exponent in d of the mean square distance to the exact dynamics, mean over the records: -1, at small d somewhat "
-    "below, so between -1.5 and -0.75; it falls from every d to the next, and the loss falls to half or less"
-)
 EXPONENT, LOWEST, HIGHEST, LEARNED = -1.0, -1.5, -0.75, 0.5
 
 _SPEC = """
@@ -84,9 +75,54 @@ def _spec(dims: list[int], tests: int, seeds: int, batch: int) -> str:
     )
 
 
-QUICK = _spec([16, 24, 36, 56], tests=1000, seeds=4, batch=2)
-FULL = _spec([16, 32, 64, 128], tests=4000, seeds=16, batch=4)
-CONTROL = ("sweep.flow.batch=[4, 4, 4, 4]", "sweep.seeds=2")
+class StaircaseLimit(Claim):
+    statement = (
+        "One-pass SGD of two-layer mean-field nets on a staircase of three coordinates among d agrees with the "
+        "dimension-free dynamics as d grows: steps ~ 1/d with batches ~ d, and as wide as d, leave a distance ~ 1/d."
+    )
+    source = "Depth separation [S2], merged staircase (Abbe, Boix-Adserà and Misiakiewicz 2022), MATH §9"
+    expected = (
+        "exponent in d of the mean square distance to the exact dynamics, mean over the records: -1, at small d "
+        "somewhat below, so between -1.5 and -0.75; it falls from every d to the next, and the loss falls to half or "
+        "less"
+    )
+    quick = _spec([16, 24, 36, 56], tests=1000, seeds=4, batch=2)
+    full = _spec([16, 32, 64, 128], tests=4000, seeds=16, batch=4)
+    control = ("sweep.flow.batch=[4, 4, 4, 4]", "sweep.seeds=2")
+
+    def judge(self, results: Results) -> Judgement:
+        power, means = _power(results), _distances(results).mean(axis=1)
+        left = float((results["test_loss"][..., -1] / results["test_loss"][..., 0]).max())
+        falls = bool(np.all(np.diff(means) < 0.0))
+        near = power is not None and LOWEST <= power.exponent <= HIGHEST
+        dims = results["data.dim"]
+        measured = (
+            f"exponent {power}; mean square distance {means[0]:.2g} at d = {dims[0]}, {means[-1]:.2g} at d = {dims[-1]}"
+            f"{'' if falls else ', not falling throughout'}; {left:.2g} of the loss left"
+        )
+        numbers = {
+            "exponent": None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]},
+            "distances": means.tolist(),
+            "left": left,
+        }
+        short = f"exponent {brief(power)}, {left:.2g} of the loss left"
+        return Judgement(bool(near and falls and left <= LEARNED), measured, numbers, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(3)
+        dims = results["data.dim"].tolist()
+        t = results["time"][0, 0] / results["network.width"][0]
+        for i, (dim, shade) in enumerate(zip(dims, colours(len(dims)), strict=True)):
+            curves = list(results["test_loss"][i])
+            course(axes[0], [t] * len(curves), curves, shade, f"SGD, $d = {dim}$", "o-", ms=3, lw=1)
+        axes[0].plot(t, results["loss_limit"][-1, 0], "k--", lw=1.3, label="exact dynamics")
+        axes[0].set(xlabel="time of particles", title="$z_1 + z_1z_2 + z_1z_2z_3$, mean over draws")
+        axes[0].set_ylabel(r"loss $\frac{1}{2}\mathrm{E}(f^* - f)^2$")
+        axes[0].legend(frameon=False, fontsize=8)
+        _fit(axes[1], results, r"steps $\propto 1/d$, batches $\propto d$")
+        _fit(axes[2], control, r"control: steps $\propto 1/d$, batches of 4")
+        return fig
+
 
 Floats = NDArray[np.float64]
 
@@ -101,25 +137,6 @@ def _power(results: Results) -> Power | None:
     return fit_power(results["data.dim"], _distances(results))
 
 
-def judge(results: Results) -> Judgement:
-    power, means = _power(results), _distances(results).mean(axis=1)
-    left = float((results["test_loss"][..., -1] / results["test_loss"][..., 0]).max())
-    falls = bool(np.all(np.diff(means) < 0.0))
-    near = power is not None and LOWEST <= power.exponent <= HIGHEST
-    dims = results["data.dim"]
-    measured = (
-        f"exponent {power}; mean square distance {means[0]:.2g} at d = {dims[0]}, {means[-1]:.2g} at d = {dims[-1]}"
-        f"{'' if falls else ', not falling throughout'}; {left:.2g} of the loss left"
-    )
-    numbers = {
-        "exponent": None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]},
-        "distances": means.tolist(),
-        "left": left,
-    }
-    short = f"exponent {brief(power)}, {left:.2g} of the loss left"
-    return Judgement(bool(near and falls and left <= LEARNED), measured, numbers, short)
-
-
 def _fit(axis: Axes, results: Results, title: str) -> None:
     dims = results["data.dim"]
     power_line(axis, dims, _distances(results), BLUE, "fit")
@@ -127,19 +144,3 @@ def _fit(axis: Axes, results: Results, title: str) -> None:
     axis.set(xlabel="dimension $d$", ylabel=r"mean of $(f_{\mathrm{SGD}} - f_{\mathrm{exact}})^2$", title=title)
     tick_at(axis, dims)
     legend_below(axis, "")
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    dims = results["data.dim"].tolist()
-    t = results["time"][0, 0] / results["network.width"][0]
-    for i, (dim, shade) in enumerate(zip(dims, colours(len(dims)), strict=True)):
-        curves = list(results["test_loss"][i])
-        course(axes[0], [t] * len(curves), curves, shade, f"SGD, $d = {dim}$", "o-", ms=3, lw=1)
-    axes[0].plot(t, results["loss_limit"][-1, 0], "k--", lw=1.3, label="exact dynamics")
-    axes[0].set(xlabel="time of particles", title="$z_1 + z_1z_2 + z_1z_2z_3$, mean over draws")
-    axes[0].set_ylabel(r"loss $\frac{1}{2}\mathrm{E}(f^* - f)^2$")
-    axes[0].legend(frameon=False, fontsize=8)
-    _fit(axes[1], results, r"steps $\propto 1/d$, batches $\propto d$")
-    _fit(axes[2], control, r"control: steps $\propto 1/d$, batches of 4")
-    return fig

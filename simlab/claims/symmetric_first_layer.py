@@ -15,25 +15,16 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
 from simlab.claims._briefly import between, brief_range
-from simlab.claims.ledger import Judgement
+from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import Power, fit_power, legend_below, power_line
 from simlab.figures.style import BLUE, BROWN, CONTROL_COLOUR, GREEN, PURPLE, panels, setting, tick_at
 from simlab.record.reader import Results
 from simlab.sphere.mean_relu import c_gamma
 
-STATEMENT = (
-    "Neurons of a spherically symmetric law make the first layer F(x) = alpha |x|: at width m it differs by the "
-    "m^(-1/2) of a mean of m independent terms, before and after training."
-)
-SOURCE = "Depth separation [S2] §5.2 (Ren, Zhou and Ge 2023)"
-EXPECTED = (
-    "root mean square of F/(alpha|x|) - 1 ~ m^(-1/2): exponents within 0.1 at the start and at the end; its size at "
-    "the start within 12 % of the predicted one, for random and for equal norms; alpha grows by a fifth or more"
-)
 RATE, TOLERANCE = -0.5, 0.1
 SIZE_TOLERANCE = 0.12  # five root seeds of the quick size scatter by 0.04 to 0.05
 GROWN = 1.2
@@ -65,9 +56,79 @@ step_unit = "particle"
 "network.width" = {widths}
 seeds = {seeds}
 """
-QUICK = _SPEC.format(samples=800, tests=300, widths=[40, 160, 640], seeds=16)
-FULL = _SPEC.format(samples=4000, tests=2000, widths=[50, 100, 200, 400, 800, 1600, 3200], seeds=40)
-CONTROL = ("network.stretch=3.0", "sweep.seeds=4")
+
+
+class SymmetricFirstLayer(Claim):
+    statement = (
+        "Neurons of a spherically symmetric law make the first layer F(x) = alpha |x|: at width m it differs by the "
+        "m^(-1/2) of a mean of m independent terms, before and after training."
+    )
+    source = "Depth separation [S2] §5.2 (Ren, Zhou and Ge 2023)"
+    expected = (
+        "root mean square of F/(alpha|x|) - 1 ~ m^(-1/2): exponents within 0.1 at the start and at the end; its size "
+        "at the start within 12 % of the predicted one, for random and for equal norms; alpha grows by a fifth or more"
+    )
+    quick = _SPEC.format(samples=800, tests=300, widths=[40, 160, 640], seeds=16)
+    full = _SPEC.format(samples=4000, tests=2000, widths=[50, 100, 200, 400, 800, 1600, 3200], seeds=40)
+    control = ("network.stretch=3.0", "sweep.seeds=4")
+
+    def judge(self, results: Results) -> Judgement:
+        widths, dim = results["network.width"], setting(results, "data", "dim")
+        words, numbers, good = [], {}, []
+        fits: list[Power | None] = []
+        found: list[float] = []
+        for norms in results["network.norms"].tolist():
+            off = _off(results, norms)
+            powers = [fit_power(widths, some) for some in off]
+            sizes = np.sqrt(np.mean(off[0] ** 2, axis=1)) / _predicted(norms, dim, widths)
+            size = float(np.sqrt(np.mean(sizes**2)))
+            alpha = results.select("alpha", {"network.norms": norms})[-1].mean(axis=0)
+            grown = float(alpha[-1] / alpha[0])
+            good.append(all(p is not None and abs(p.exponent - RATE) <= TOLERANCE for p in powers))
+            good.append(abs(size - 1.0) <= SIZE_TOLERANCE and grown >= GROWN)
+            fits += powers
+            found.append(size)
+            words.append(
+                f"{norms} norms: exponents {powers[0]} at the start, {powers[1]} at the end, size {size:.3f} of the "
+                f"predicted, alpha grew {grown:.2f}-fold"
+            )
+            numbers[norms] = {
+                "exponents": [
+                    None if p is None else {"exponent": p.exponent, "interval": [p.low, p.high]} for p in powers
+                ],
+                "size": size,
+                "sizes": sizes.tolist(),
+                "growth": grown,
+            }
+        short = f"exponents {brief_range(fits)}, size {between(found)}"
+        return Judgement(bool(all(good)), "; ".join(words), numbers, short)
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        fig, axes = panels(3)
+        widths = results["network.width"].tolist()
+        at = {"network.norms": "random", "seed": results["seed"][0]}
+        r = results.select("group_radius", at | {"network.width": widths[-1]})
+        for source, width, mark, colour in (
+            (results, widths[0], "o", BLUE),
+            (results, widths[-1], "s", BROWN),
+            (control, widths[-1], "x", CONTROL_COLOUR),
+        ):
+            F = source.select("first_layer_by_radius", at | {"network.width": width})[-1]
+            words = "control: " if source is control else ""
+            axes[0].plot(r, F, mark, ms=5, mfc="none", color=colour, label=f"{words}$m = {width}$")
+        axes[0].plot(r, r, "k-", lw=0.8, label=r"$\|x\|$")
+        axes[0].set(
+            xscale="log",
+            yscale="log",
+            xlabel=r"$\|x\|$ (median of a tenth)",
+            ylabel=r"$F/\alpha$",
+            title="one draw, at the end",
+        )
+        axes[0].legend(frameon=False, fontsize=8)
+        _lines(axes[1], results, "spherically symmetric neurons")
+        _lines(axes[2], control, "control: one coordinate stretched")
+        return fig
+
 
 Floats = NDArray[np.float64]
 
@@ -85,36 +146,6 @@ def _predicted(norms: str, dim: int, widths: NDArray[np.int64]) -> Floats:
     return found
 
 
-def judge(results: Results) -> Judgement:
-    widths, dim = results["network.width"], setting(results, "data", "dim")
-    words, numbers, good = [], {}, []
-    fits: list[Power | None] = []
-    found: list[float] = []
-    for norms in results["network.norms"].tolist():
-        off = _off(results, norms)
-        powers = [fit_power(widths, some) for some in off]
-        sizes = np.sqrt(np.mean(off[0] ** 2, axis=1)) / _predicted(norms, dim, widths)
-        size = float(np.sqrt(np.mean(sizes**2)))
-        alpha = results.select("alpha", {"network.norms": norms})[-1].mean(axis=0)
-        grown = float(alpha[-1] / alpha[0])
-        good.append(all(p is not None and abs(p.exponent - RATE) <= TOLERANCE for p in powers))
-        good.append(abs(size - 1.0) <= SIZE_TOLERANCE and grown >= GROWN)
-        fits += powers
-        found.append(size)
-        words.append(
-            f"{norms} norms: exponents {powers[0]} at the start, {powers[1]} at the end, size {size:.3f} of the "
-            f"predicted, alpha grew {grown:.2f}-fold"
-        )
-        numbers[norms] = {
-            "exponents": [None if p is None else {"exponent": p.exponent, "interval": [p.low, p.high]} for p in powers],
-            "size": size,
-            "sizes": sizes.tolist(),
-            "growth": grown,
-        }
-    short = f"exponents {brief_range(fits)}, size {between(found)}"
-    return Judgement(bool(all(good)), "; ".join(words), numbers, short)
-
-
 def _lines(axis: Axes, results: Results, title: str) -> None:
     widths, dim = results["network.width"], setting(results, "data", "dim")
     for i, norms in enumerate(results["network.norms"].tolist()):
@@ -127,30 +158,3 @@ def _lines(axis: Axes, results: Results, title: str) -> None:
     axis.set(xlabel="width $m$", ylabel=r"rms of $F/(\alpha\|x\|) - 1$", title=title)
     tick_at(axis, widths)
     legend_below(axis, "fitted exponents")
-
-
-def figure(results: Results, control: Results) -> Figure:
-    fig, axes = panels(3)
-    widths = results["network.width"].tolist()
-    at = {"network.norms": "random", "seed": results["seed"][0]}
-    r = results.select("group_radius", at | {"network.width": widths[-1]})
-    for source, width, mark, colour in (
-        (results, widths[0], "o", BLUE),
-        (results, widths[-1], "s", BROWN),
-        (control, widths[-1], "x", CONTROL_COLOUR),
-    ):
-        F = source.select("first_layer_by_radius", at | {"network.width": width})[-1]
-        words = "control: " if source is control else ""
-        axes[0].plot(r, F, mark, ms=5, mfc="none", color=colour, label=f"{words}$m = {width}$")
-    axes[0].plot(r, r, "k-", lw=0.8, label=r"$\|x\|$")
-    axes[0].set(
-        xscale="log",
-        yscale="log",
-        xlabel=r"$\|x\|$ (median of a tenth)",
-        ylabel=r"$F/\alpha$",
-        title="one draw, at the end",
-    )
-    axes[0].legend(frameon=False, fontsize=8)
-    _lines(axes[1], results, "spherically symmetric neurons")
-    _lines(axes[2], control, "control: one coordinate stretched")
-    return fig

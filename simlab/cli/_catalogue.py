@@ -11,14 +11,14 @@ import click
 from simlab.cli import _options, _text
 from simlab.cli._new import print_runs, show_run
 
-CLAIM_KEYS = ("STATEMENT", "SOURCE", "EXPECTED", "CONTROL", "QUICK", "FULL")
+CLAIM_KEYS = ("statement", "source", "expected", "control", "quick", "full")
 
 
 def _kinds() -> dict[str, list[str]]:
     """Room → kinds, for the rooms that have any."""
-    from simlab.core import lookup
+    from simlab.core import catalogue
 
-    found = {room: lookup.kinds(room) for room in lookup.rooms()}
+    found = {room: catalogue.names(room) for room in catalogue.rooms()}
     return {room: kinds for room, kinds in found.items() if kinds}
 
 
@@ -34,7 +34,7 @@ def list_(room: str | None, as_json: bool) -> None:
       simlab list claims
       simlab list runs
     """
-    from simlab.core import lookup
+    from simlab.core import catalogue
     from simlab.core.errors import BadInput, nearest, one_of, shown
     from simlab.lab import bundled
 
@@ -47,7 +47,7 @@ def list_(room: str | None, as_json: bool) -> None:
         known = [*rooms, "runs"]
         raise BadInput(f"room = {shown(room)}: unknown{nearest(room, known)} (allowed: {one_of(known)})")
     chosen = {name: kinds for name, kinds in rooms.items() if room in (None, name)}
-    lines = {r: {kind: lookup.first_line(r, kind) for kind in kinds} for r, kinds in chosen.items()}
+    lines = {r: {kind: catalogue.first_line(r, kind) for kind in kinds} for r, kinds in chosen.items()}
     if room is None:
         lines["runs"] = {name: bundled.get(name).question for name in bundled.names()}
     if as_json:
@@ -127,20 +127,20 @@ def find_kind(what: str, command: str, without: tuple[str, ...] = ()) -> tuple[s
     return found[0]
 
 
-def _show_claim(module: Any, as_json: bool) -> None:
+def _show_claim(claim: Any, as_json: bool) -> None:
     from simlab.core import bibliography
 
     if as_json:
-        cited = [source._asdict() for source in bibliography.cited(module.SOURCE)]
-        _options.print_json({**{key.lower(): getattr(module, key) for key in CLAIM_KEYS}, "sources": cited})
+        cited = [source._asdict() for source in bibliography.cited(claim.source)]
+        _options.print_json({**{key: getattr(claim, key) for key in CLAIM_KEYS}, "sources": cited})
         return
-    click.echo(_text.document(inspect.getdoc(module) or ""))
+    click.echo(_text.document(inspect.getdoc(claim) or ""))
     for key in CLAIM_KEYS:
-        value = getattr(module, key)
-        text = f"{key.lower()}: {', '.join(value) if isinstance(value, tuple) else value}"
-        click.echo("\n" + (_text.toml(text) if key in ("QUICK", "FULL") else _text.wrap(text, 2, "")))
-        if key == "SOURCE":
-            click.echo(bibliography.describe(value, see=module.__doc__))
+        value = getattr(claim, key)
+        text = f"{key}: {', '.join(value) if isinstance(value, tuple) else value}"
+        click.echo("\n" + (_text.toml(text) if key in ("quick", "full") else _text.wrap(text, 2, "")))
+        if key == "source":
+            click.echo(bibliography.describe(value, see=claim.__doc__))
 
 
 COMMANDS = {"list": list_, "show": show}

@@ -1,8 +1,9 @@
-"""Constants of a module without importing it: only the statements that they need are run.
+"""Attributes of a kind's class without importing its file: only the statements that they need are run.
 
 A claim's specs are texts put together by a few lines of its file; the rest of the file draws and fits, and imports
-what that takes. `constants` runs those few lines alone: the assignments and functions that the wanted names depend on,
-in their order, and of the imports only the needed ones. Modules of simlab that these import are treated the same way.
+what that takes. `constants` runs those few lines alone: the assignments of the class, the assignments and functions of
+the file that they depend on, in their order, and of the imports only the needed ones. Modules of simlab that these
+import are treated the same way.
 """
 
 from __future__ import annotations
@@ -15,21 +16,22 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from simlab.core.catalogue import plain
 from simlab.core.sources import PACKAGE
 
 ANNOTATIONS = __future__.annotations.compiler_flag  # annotations name types whose imports are not run
 
 
 def constants(room: str, kind: str, names: Iterable[str]) -> SimpleNamespace:
-    """These names of a kind's module, and its docstring."""
+    """These attributes of a kind's class, and the docstring of its file."""
     return SimpleNamespace(**_values(PACKAGE / room / f"{kind}.py", tuple(names)))
 
 
 @functools.cache
 def _values(path: Path, names: tuple[str, ...]) -> dict[str, Any]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    needed, statements = set(names), list[ast.stmt]()
-    while len(found := [s for s in tree.body if needed & set(_bound(s))]) > len(statements):
+    needed, statements, body = set(names), list[ast.stmt](), _flat(tree, path.stem)
+    while len(found := [s for s in body if needed & set(_bound(s))]) > len(statements):
         statements = found
         needed.update(name for statement in statements for name in _used(statement))
     space: dict[str, Any] = {"__name__": ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)}
@@ -40,6 +42,17 @@ def _values(path: Path, names: tuple[str, ...]) -> dict[str, Any]:
             module = ast.Module([statement], type_ignores=[])
             exec(compile(module, str(path), "exec", ANNOTATIONS, dont_inherit=True), space)
     return {**{name: space[name] for name in names}, "__doc__": ast.get_docstring(tree)}
+
+
+def _flat(tree: ast.Module, kind: str) -> list[ast.stmt]:
+    """The statements of a file, and in the place of its kind's class the assignments of that class."""
+    found: list[ast.stmt] = []
+    for statement in tree.body:
+        if isinstance(statement, ast.ClassDef) and plain(statement.name) == plain(kind):
+            found += [inner for inner in statement.body if isinstance(inner, ast.Assign | ast.AnnAssign)]
+        else:
+            found.append(statement)
+    return found
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:

@@ -7,15 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.claims import (
-    joint_training,
-    learning_rate_decides,
-    not_minimum_norm,
-    overparametrisation,
-    resnet_beyond_kernels,
-    resnet_samples,
-    simple_part_first,
-)
+from simlab import claims
 
 LINE = 0.36
 
@@ -79,7 +71,7 @@ def against(net: float, two: float = 0.5, kernel: float = 2.0, worse: float = 3.
     ],
 )
 def test_resnet_beyond_kernels(made: Made, holds: bool) -> None:
-    judgement = resnet_beyond_kernels.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("resnet_beyond_kernels").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -98,13 +90,13 @@ def rates(errors: dict[float, float]) -> Made:
     ],
 )
 def test_learning_rate_decides(errors: dict[float, float], holds: bool) -> None:
-    judgement = learning_rate_decides.judge(rates(errors))  # type: ignore[arg-type]
+    judgement = claims.get("learning_rate_decides").judge(rates(errors))  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
 @pytest.mark.parametrize(("error", "holds"), [(0.1, True), (0.24, True), (0.26, False), (0.35, False), (np.nan, False)])
 def test_joint_training(error: float, holds: bool) -> None:
-    judgement = joint_training.judge(rates({0.3: 0.4 if error == error else np.nan, 0.6: error}))  # type: ignore[arg-type]
+    judgement = claims.get("joint_training").judge(rates({0.3: 0.4 if error == error else np.nan, 0.6: error}))  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -115,7 +107,7 @@ def test_joint_training(error: float, holds: bool) -> None:
 def test_overparametrisation(errors: list[float], holds: bool) -> None:
     """26 weights a neuron and 2400 numbers to fit: width 50 has fewer of the former, 200 more."""
     made = learners({("descent", "residual", 0.6): errors}, widths=(10, 50, 200))  # type: ignore[dict-item]
-    judgement = overparametrisation.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("overparametrisation").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -141,7 +133,7 @@ def course(simple: int, composed: int, cleaner: float) -> Made:
     ],
 )
 def test_simple_part_first(made: Made, holds: bool) -> None:
-    judgement = simple_part_first.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("simple_part_first").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -163,7 +155,7 @@ def solutions(farther: float, loss: float = 1e-6, other: float = 1e-6) -> Made:
     ],
 )
 def test_not_minimum_norm(made: Made, holds: bool) -> None:
-    judgement = not_minimum_norm.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("not_minimum_norm").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -188,7 +180,7 @@ def samples(net: float, kernel: float, level: float = 0.25) -> Made:
 )
 def test_resnet_samples(made: Made, holds: bool) -> None:
     """Of d^9 samples the grid has too few: what was not reached is no verdict in favour."""
-    judgement = resnet_samples.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("resnet_samples").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
     if holds:
         assert judgement.numbers["exponents"]["descent"] == pytest.approx(1.0, abs=0.02)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from simlab import claims
 from simlab.claims import feature_bound, kernel_bound
 from tests.claims.test_machine_claims_curves import Made
 
@@ -46,13 +47,13 @@ def made(below: int, axis: str = "kernel", functions: int = 230, risk: float = 0
 )
 def test_bound(claim: Any, below: int, functions: int, risk: float, holds: bool) -> None:
     axis = "kernel" if claim is kernel_bound else "network"
-    judgement = claim.judge(made(below, axis, functions, risk))
+    judgement = claims.get("claim").judge(made(below, axis, functions, risk))
     assert judgement.holds is holds, judgement.measured
 
 
 @pytest.mark.parametrize(("claim", "axis"), [(kernel_bound, "kernel"), (feature_bound, "network")])
 def test_figure_shows_every_target(claim: Any, axis: str) -> None:
-    figure = claim.figure(made(0, axis), made(200, axis))
+    figure = claims.get("claim").figure(made(0, axis), made(200, axis))
     assert isinstance(figure, Figure)
     assert next(text.get_text() for text in figure.axes[0].get_yticklabels()).startswith("nngp, ")
     assert any(len(line.get_xdata()) == 200 for line in figure.axes[1].lines)

@@ -9,6 +9,7 @@ import tomllib
 import numpy as np
 import pytest
 
+from simlab import claims
 from simlab.claims import certificate_holds, certificate_width
 from simlab.claims.ledger import spec_of
 from simlab.sphere.ball_law import Law
@@ -45,7 +46,7 @@ def widths(shells: np.ndarray, lipschitz: np.ndarray, beyond: float = 0.9) -> Ma
     ],
 )
 def test_certificate_width(made: Made, holds: bool) -> None:
-    judgement = certificate_width.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("certificate_width").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -54,7 +55,7 @@ def test_the_shells_oscillate_at_the_frequency_stated() -> None:
     for dim, count in certificate_width.COUNTS.items():
         span = Law.of_mass(dim, certificate_width.MASS).wave * (certificate_width.OUTER - certificate_width.INNER)
         assert abs(count - certificate_width.FREQUENCY * span / math.pi) <= 0.5
-    sweep = tomllib.loads(certificate_width.QUICK)["sweep"]
+    sweep = tomllib.loads(claims.get("certificate_width").quick)["sweep"]
     assert [certificate_width.COUNTS[dim] for dim in sweep["data.dim"]] == [t["count"] for t in sweep["target"]]
 
 
@@ -87,7 +88,7 @@ def nets(error: float, spread: float = 0.001, first: float = 0.3, bound: float =
     ],
 )
 def test_certificate_holds(made: Made, holds: bool) -> None:
-    judgement = certificate_holds.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("certificate_holds").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -96,7 +97,7 @@ def test_the_order_of_the_axes_does_not_matter() -> None:
     for name in ("certificate", "test_error", "test_error_se"):
         made[name], dims = np.swapaxes(made[name], 1, 2), made.dims[name]
         made.dims[name] = (dims[0], dims[2], dims[1], *dims[3:])
-    found, usual = certificate_holds.judge(made), certificate_holds.judge(nets(0.06))  # type: ignore[arg-type]
+    found, usual = claims.get("certificate_holds").judge(made), claims.get("certificate_holds").judge(nets(0.06))  # type: ignore[arg-type]
     assert found == usual
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.claims import alpha_flow, symmetric_first_layer
+from simlab import claims
 from simlab.sphere.mean_relu import c_gamma
 from tests.claims.test_machine_claims_curves import Made
 
@@ -40,14 +40,14 @@ def course(limit: float, matched: float, grown: float = 1.5, floor: float = 0.0)
     ],
 )
 def test_alpha_flow(made: dict[str, Any], holds: bool) -> None:
-    judgement = alpha_flow.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("alpha_flow").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
 def test_a_run_that_ended_early_does_not_follow_the_flow() -> None:
     made = course(-0.5, -1.0)
     made["alpha_limit"] = np.where(np.arange(4) < 2, made["alpha_limit"], np.nan)
-    judgement = alpha_flow.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("alpha_flow").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is False
     assert "exponents None from the law's alpha" in judgement.measured
 
@@ -89,5 +89,5 @@ def layers(start: float = -0.5, end: float = -0.5, size: float = 1.0, grown: flo
     ],
 )
 def test_symmetric_first_layer(made: Made, holds: bool) -> None:
-    judgement = symmetric_first_layer.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("symmetric_first_layer").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.claims import fourier_tubes
+from simlab import claims
 
 
 def made(net: float = 1e-7, target: float = 0.3, bound: float = 0.3, error: float = 0.8) -> dict[str, Any]:
@@ -30,5 +30,5 @@ def made(net: float = 1e-7, target: float = 0.3, bound: float = 0.3, error: floa
     ],
 )
 def test_fourier_tubes(results: dict[str, Any], holds: bool) -> None:
-    judgement = fourier_tubes.judge(results)  # type: ignore[arg-type]
+    judgement = claims.get("fourier_tubes").judge(results)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from simlab.claims import lazy_generalisation, lazy_rates, linearised_width
+from simlab import claims
 from simlab.claims._rates import rate
 
 SEEDS = 6
@@ -62,14 +62,14 @@ def lazy(movement: tuple[float, float], distance: tuple[float, float], noise: fl
     ],
 )
 def test_lazy_rates(movement: tuple[float, float], distance: tuple[float, float], noise: float, holds: bool) -> None:
-    judgement = lazy_rates.judge(lazy(movement, distance, noise))  # type: ignore[arg-type]
+    judgement = claims.get("lazy_rates").judge(lazy(movement, distance, noise))  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
 def test_lazy_rates_need_every_point() -> None:
     made = lazy((-1.0, -1.0), (-2.0, -1.6))
     made["linear_weight_distance"][0, 3, 1, 2:] = np.nan  # diverged
-    assert lazy_rates.judge(made).holds is False  # type: ignore[arg-type]
+    assert claims.get("lazy_rates").judge(made).holds is False  # type: ignore[arg-type]
 
 
 def wide(predictions: tuple[float, float], weights: tuple[float, float], noise: float = 0.05) -> Made:
@@ -93,7 +93,7 @@ def wide(predictions: tuple[float, float], weights: tuple[float, float], noise: 
     ],
 )
 def test_linearised_width(predictions: tuple[float, float], weights: tuple[float, float], holds: bool) -> None:
-    judgement = linearised_width.judge(wide(predictions, weights))  # type: ignore[arg-type]
+    judgement = claims.get("linearised_width").judge(wide(predictions, weights))  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -153,12 +153,12 @@ def sweep(ends: Any, spread: float = 0.3, spec: str = "") -> Made:
     ],
 )
 def test_lazy_generalisation(ends: Any, spec: str, holds: bool) -> None:
-    judgement = lazy_generalisation.judge(sweep(ends, spec=spec))  # type: ignore[arg-type]
+    judgement = claims.get("lazy_generalisation").judge(sweep(ends, spec=spec))  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
 def test_standard_errors_of_the_difference_count_both_sets_of_teachers() -> None:
-    judgement = lazy_generalisation.judge(sweep(ENDS, spec=FULL_SPEC))  # type: ignore[arg-type]
+    judgement = claims.get("lazy_generalisation").judge(sweep(ENDS, spec=FULL_SPEC))  # type: ignore[arg-type]
     off = judgement.numbers["published_off"]
     assert off["0.01"] == pytest.approx((8e-5 - 7.5e-5) / (0.3 * 8e-5 * 0.2**0.5))
     assert off["1"] == pytest.approx((3.1e-3 - 3.07e-3) / (0.3 * 3.1e-3 * 0.2**0.5))

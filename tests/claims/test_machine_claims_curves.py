@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.claims import deep_shallow_curves, kernel_single_neuron, krr_staircase, nt_staircase, rf_staircase
+from simlab import claims
+from simlab.claims import deep_shallow_curves, krr_staircase, nt_staircase, rf_staircase
 
 
 class Made(dict[str, Any]):
@@ -43,14 +44,14 @@ def curves(ratio: float, slope: float) -> Made:
     ("ratio", "slope", "holds"), [(1.0, 0.0, True), (1.08, 0.0, True), (1.15, 0.0, False), (0.85, 0.0, False)]
 )
 def test_the_judge_of_deep_and_shallow_curves(ratio: float, slope: float, holds: bool) -> None:
-    judgement = deep_shallow_curves.judge(curves(ratio, slope))  # type: ignore[arg-type]
+    judgement = claims.get("deep_shallow_curves").judge(curves(ratio, slope))  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
 def test_the_judge_of_curves_looks_at_slopes_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deep_shallow_curves, "ERROR_TOLERANCE", 10.0)
-    assert deep_shallow_curves.judge(curves(1.0, 0.05)).holds is True  # type: ignore[arg-type]
-    assert deep_shallow_curves.judge(curves(1.0, 0.15)).holds is False  # type: ignore[arg-type]
+    assert claims.get("deep_shallow_curves").judge(curves(1.0, 0.05)).holds is True  # type: ignore[arg-type]
+    assert claims.get("deep_shallow_curves").judge(curves(1.0, 0.15)).holds is False  # type: ignore[arg-type]
 
 
 def stairs(learned: list[int], left: float = 0.1, over: float = 0.9) -> Made:
@@ -75,7 +76,7 @@ def test_the_judges_of_staircases(claim: ModuleType) -> None:
         (stairs([right[0], right[1] - 1, right[2]]), False),
         (stairs([step + 1 - 2 * above for step in right]), False),
     ):
-        judgement = claim.judge(made)
+        judgement = claims.get("claim").judge(made)
         assert judgement.holds is holds, judgement.measured
 
 
@@ -106,5 +107,5 @@ def neuron(error: float, above: float = 0.25, theory: float = 1.0) -> Made:
     ],
 )
 def test_the_judge_of_the_single_neuron(made: Made, holds: bool) -> None:
-    judgement = kernel_single_neuron.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("kernel_single_neuron").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.claims import flow_interpolant, gp_limit, mnist_depth, random_feature_rate
+from simlab import claims
 
 WIDTHS = np.array([16, 32, 64, 128, 256])
 
@@ -46,14 +46,14 @@ def features(*exponents: float, noise: float = 0.02) -> Made:
     ],
 )
 def test_random_feature_rate(exponents: tuple[float, ...], noise: float, holds: bool) -> None:
-    judgement = random_feature_rate.judge(features(*exponents, noise=noise))  # type: ignore[arg-type]
+    judgement = claims.get("random_feature_rate").judge(features(*exponents, noise=noise))  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
 def test_random_feature_rate_without_a_power_law() -> None:
     made = features(-0.5)
     made["sup_error"] = np.zeros_like(made["sup_error"])
-    judgement = random_feature_rate.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("random_feature_rate").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is False
     assert "no power law in 1 of 2" in judgement.measured
 
@@ -90,16 +90,16 @@ def nets(
     ],
 )
 def test_gp_limit(fields: dict[str, float], holds: bool) -> None:
-    judgement = gp_limit.judge(nets(**fields))  # type: ignore[arg-type]
+    judgement = claims.get("gp_limit").judge(nets(**fields))  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
 def test_gp_limit_looks_at_the_widest_net() -> None:
     made = nets()
     made["ks_distance"] = np.where(WIDTHS < 256, 1.0, 0.01)
-    assert gp_limit.judge(made).holds is True  # type: ignore[arg-type]
+    assert claims.get("gp_limit").judge(made).holds is True  # type: ignore[arg-type]
     made["ks_distance"] = np.where(WIDTHS < 256, 0.01, 1.0)
-    assert gp_limit.judge(made).holds is False  # type: ignore[arg-type]
+    assert claims.get("gp_limit").judge(made).holds is False  # type: ignore[arg-type]
 
 
 def flows(loss: float = 1e-20, distance: float = 1e-9, apart: float = 1e-9) -> Made:
@@ -121,7 +121,7 @@ def flows(loss: float = 1e-20, distance: float = 1e-9, apart: float = 1e-9) -> M
     [({}, True), ({"loss": 1e-3}, False), ({"distance": 1e-3}, False), ({"apart": 1e-3}, False)],
 )
 def test_flow_interpolant(fields: dict[str, float], holds: bool) -> None:
-    judgement = flow_interpolant.judge(flows(**fields))  # type: ignore[arg-type]
+    judgement = claims.get("flow_interpolant").judge(flows(**fields))  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -136,18 +136,18 @@ def test_flow_interpolant(fields: dict[str, float], holds: bool) -> None:
 def test_mnist_depth(accuracy: list[list[float]], holds: bool) -> None:
     kinds = np.array(["nngp", "ntk"][: len(accuracy)])
     made = Made({"kernel.kind": kinds, "kernel.depth": np.array([2, 5]), "test_accuracy": np.array(accuracy)})
-    judgement = mnist_depth.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("mnist_depth").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
 def test_mnist_depth_says_what_to_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SIMLAB_DATA", raising=False)
-    without = mnist_depth.data_needed()
+    without = claims.get("mnist_depth").data_needed()
     assert without is not None
     for word in ("--data DIR", "SIMLAB_DATA", "train-images-idx3-ubyte", "t10k-labels-idx1-ubyte"):
         assert word in without
     monkeypatch.setenv("SIMLAB_DATA", str(tmp_path))
-    empty = mnist_depth.data_needed()
+    empty = claims.get("mnist_depth").data_needed()
     assert empty is not None
     assert str(tmp_path) in empty
     assert "\n" not in without + empty

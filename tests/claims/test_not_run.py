@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import EntryPoint
 from pathlib import Path
-from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 from click.testing import CliRunner
+from matplotlib.figure import Figure as Picture
 
-from simlab.claims.ledger import Judgement, reproduce, tally
+from simlab.claims import Claim, Judgement
+from simlab.claims.ledger import reproduce, tally
 from simlab.cli._reproduce import reproduce as command
-from simlab.core import lookup
+from simlab.core import kinds
+from simlab.figures.style import panels
+from simlab.record.reader import Results
 
 SPEC = """
 [experiment]
@@ -25,43 +30,39 @@ c = 1.0
 """
 
 
+class Needy(Claim):
+    """A claim about data in a directory."""
+
+    statement = "s"
+    source = "[S0]"
+    expected = "e"
+    quick = full = SPEC
+    control = ("kernel.c=2.0",)
+    path: ClassVar[Path]
+
+    def data_needed(self) -> str | None:
+        return None if self.path.exists() else f"give --data DIR with {self.path.name}"
+
+    def judge(self, results: Results) -> Judgement:
+        return Judgement(bool(results["trace"] > 0 and "c = 1" in results.attrs["spec"]), "m", {"a": 1})
+
+    def figure(self, results: Results, control: Results) -> Picture:
+        return panels(1)[0]
+
+
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory that is not there yet, and beside the claims one that needs it."""
-    path = tmp_path / "data"
-    claim = SimpleNamespace(
-        STATEMENT="s",
-        SOURCE="[S0]",
-        EXPECTED="e",
-        QUICK=SPEC,
-        CONTROL=("kernel.c=2.0",),
-        judge=lambda results: Judgement(bool(results["trace"] > 0 and "c = 1" in results.attrs["spec"]), "m", {"a": 1}),
-        figure=_figure,
-        data_needed=lambda: None if path.exists() else f"give --data DIR with {path.name}",
-    )
-    monkeypatch.setattr(
-        lookup,
-        "get",
-        lambda room, name, key="kind", real=lookup.get: claim if name == "needy" else real(room, name, key),
-    )
-    monkeypatch.setattr(
-        lookup,
-        "check",
-        lambda room, name, key="kind", real=lookup.check: None if name == "needy" else real(room, name, key),
-    )
-    return path
-
-
-def _figure(results: object, control: object) -> object:
-    from simlab.figures.style import panels
-
-    return panels(1)[0]
+    """A directory that is not there yet, and among the claims one that needs it."""
+    point = EntryPoint("needy", f"{__name__}:Needy", "simlab.claims")
+    monkeypatch.setattr(kinds, "added", lambda room: {"needy": point} if room == "claims" else {})
+    monkeypatch.setattr(Needy, "path", tmp_path / "data", raising=False)
+    return tmp_path / "data"
 
 
 def test_without_its_data_a_claim_is_not_run_and_with_them_it_is(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "ledger"
     ledger, verdict = out / "quick" / "ledger.json", out / "quick" / "needy" / "verdict.json"
-    absent = reproduce(["needy"], "quick", out)[0]
+    absent = reproduce([Needy()], "quick", out)[0]
     assert absent["holds"] is None
     assert absent["control"] is None
     assert absent["measured"] == "not run: give --data DIR with data"
@@ -70,18 +71,18 @@ def test_without_its_data_a_claim_is_not_run_and_with_them_it_is(data: Path, tmp
     assert not (out / "quick" / "needy" / "measured").exists()
 
     data.mkdir()
-    given = reproduce(["needy"], "quick", out)[0]
+    given = reproduce([Needy()], "quick", out)[0]
     assert (given["holds"], given["control"]) == (True, "refused")
     assert json.loads(ledger.read_text()) == [given]
     measured = json.loads(verdict.read_text())
     assert measured["numbers"] == {"a": 1}
-    assert reproduce(["needy"], "quick", out, figure_format="svg") == [given]
+    assert reproduce([Needy()], "quick", out, figure_format="svg") == [given]
     assert (out / "quick" / "needy" / "figure.svg").read_bytes().startswith(b"<?xml")
     assert (out / "quick" / "needy" / "figure.png").read_bytes().startswith(b"\x89PNG")
 
     data.rmdir()  # the row says what happened this time; what was measured stays
     kept = absent | {"measured": f"{absent['measured']}; the verdict measured earlier is kept"}
-    assert reproduce(["needy"], "quick", out, overwrite=True) == [kept]
+    assert reproduce([Needy()], "quick", out, overwrite=True) == [kept]
     assert json.loads(ledger.read_text()) == [given]
     assert json.loads(verdict.read_text()) == measured
     assert (out / "quick" / "needy" / "measured" / "results.h5").exists()
@@ -101,7 +102,7 @@ def test_a_damaged_verdict_is_written_again(data: Path, tmp_path: Path) -> None:
     verdict = tmp_path / "quick" / "needy" / "verdict.json"
     verdict.parent.mkdir(parents=True)
     verdict.write_text("[")
-    reproduce(["needy"], "quick", tmp_path)
+    reproduce([Needy()], "quick", tmp_path)
     assert json.loads(verdict.read_text())["holds"] is None
 
 

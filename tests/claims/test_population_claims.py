@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.claims import descent_single_neuron, mean_field_limit
+from simlab import claims
 
 WIDTHS, SEEDS = np.array([16, 32, 64, 128, 512]), 8
 
@@ -39,7 +39,7 @@ def particles(rate: float, fall: float = 0.01, moved: float = 0.5) -> dict[str, 
     ],
 )
 def test_mean_field_limit(made: dict[str, Any], holds: bool) -> None:
-    judgement = mean_field_limit.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("mean_field_limit").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -70,5 +70,5 @@ def neurons(descent: float = 1e-3, kernel: float = 0.3, cosine: float = 0.98) ->
     ],
 )
 def test_descent_single_neuron(made: dict[str, Any], holds: bool) -> None:
-    judgement = descent_single_neuron.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("descent_single_neuron").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured

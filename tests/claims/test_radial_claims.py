@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.claims import discretisation_error, loss_split, radial_learned
+from simlab import claims
+from simlab.claims import radial_learned
 
 
 def splits(pull: float = 1.0, shift: float = 0.0, fallen: float = 0.2) -> dict[str, Any]:
@@ -38,7 +39,7 @@ def splits(pull: float = 1.0, shift: float = 0.0, fallen: float = 0.2) -> dict[s
     ],
 )
 def test_loss_split(made: dict[str, Any], holds: bool) -> None:
-    judgement = loss_split.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("loss_split").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -60,7 +61,7 @@ def errors(largest: float = 0.9, loss: float = 0.01) -> dict[str, Any]:
     [(errors(), True), (errors(largest=1.04), True), (errors(largest=1.1), False), (errors(loss=0.3), False)],
 )
 def test_discretisation_error(made: dict[str, Any], holds: bool) -> None:
-    judgement = discretisation_error.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("discretisation_error").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -100,7 +101,7 @@ class Nets(dict[str, Any]):
     ],
 )
 def test_radial_learned(three: float, two: float, limit: float, holds: bool) -> None:
-    judgement = radial_learned.judge(Nets(three, two, limit))  # type: ignore[arg-type]
+    judgement = claims.get("radial_learned").judge(Nets(three, two, limit))  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 

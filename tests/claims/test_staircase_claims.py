@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.claims import merged_staircase, staircase_limit
+from simlab import claims
 
 
 class Made(dict[str, Any]):
@@ -43,7 +43,7 @@ def learned(exact: float = 0.01, sgd: float = 0.05, apart: float = 0.02, end: fl
     ],
 )
 def test_merged_staircase(made: Made, holds: bool) -> None:
-    judgement = merged_staircase.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("merged_staircase").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -72,5 +72,5 @@ def limits(exponent: float = -1.0, bump: float = 1.0, left: float = 0.3) -> dict
     ],
 )
 def test_staircase_limit(made: dict[str, Any], holds: bool) -> None:
-    judgement = staircase_limit.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("staircase_limit").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured

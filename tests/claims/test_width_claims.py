@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.claims import low_degrees_first, ntk_drift, ntk_width
+from simlab import claims
 from simlab.figures.degree_decay import present
 from tests.claims.test_machine_claims_curves import Made
 
@@ -36,7 +36,7 @@ def test_ntk_width(exponents: tuple[float, float], noise: float, holds: bool) ->
     dims = ("network.depth", "network.width", "draw")
     coords = {"network.depth": [2, 3], "network.width": WIDTHS, "draw": np.arange(60)}
     made = Made(coords, {"rms_error": (dims, errors), "sup_error": (dims, 3 * errors)})
-    judgement = ntk_width.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("ntk_width").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -49,7 +49,7 @@ def test_ntk_drift(erf: float, relu: float, holds: bool) -> None:
     drift = np.stack([np.zeros_like(ends), ends], axis=-1)
     coords = {"network.activation": ["erf", "relu"], "network.width": WIDTHS, "seed": np.arange(8)}
     dims = ("network.activation", "network.width", "seed", "record")
-    judgement = ntk_drift.judge(Made(coords, {"tangent_drift": (dims, drift)}))  # type: ignore[arg-type]
+    judgement = claims.get("ntk_drift").judge(Made(coords, {"tangent_drift": (dims, drift)}))  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -57,7 +57,7 @@ def test_ntk_drift_of_a_run_that_ended_early_does_not_hold() -> None:
     drift = np.full((2, 4, 8, 2), np.nan)
     coords = {"network.activation": ["erf", "relu"], "network.width": WIDTHS, "seed": np.arange(8)}
     dims = ("network.activation", "network.width", "seed", "record")
-    judgement = ntk_drift.judge(Made(coords, {"tangent_drift": (dims, drift)}))  # type: ignore[arg-type]
+    judgement = claims.get("ntk_drift").judge(Made(coords, {"tangent_drift": (dims, drift)}))  # type: ignore[arg-type]
     assert judgement.holds is False
     assert judgement.measured == "erf: no power law; relu: no power law"
 
@@ -89,7 +89,7 @@ def descent(factors: tuple[float, float]) -> Made:
 def test_low_degrees_first(factors: tuple[float, float], holds: bool) -> None:
     made = descent(factors)
     assert present(made["residual_power"], made["residual_power_error"]) == [1, 3]
-    judgement = low_degrees_first.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("low_degrees_first").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 
 
@@ -98,6 +98,6 @@ def test_low_degrees_first_is_about_the_order_too() -> None:
     made = descent((1.0, 1.0))
     made["limit_eigenvalue"] = made["limit_eigenvalue"][:, [0, 3, 2, 1]]
     made["residual_power"] = made["residual_power"][:, :, [0, 3, 2, 1]]
-    judgement = low_degrees_first.judge(made)  # type: ignore[arg-type]
+    judgement = claims.get("low_degrees_first").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is False
     assert "1.000" in judgement.measured

@@ -77,7 +77,7 @@ def test_the_figure_is_no_part_of_the_hash() -> None:
 def test_reproduce_takes_the_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: dict[str, Any] = {}
 
-    def instead(names: Any, size: str, out: Path, **rest: Any) -> list[dict[str, Any]]:
+    def instead(claims: Any, size: str, out: Path, **rest: Any) -> list[dict[str, Any]]:
         seen.update(rest)
         return []
 

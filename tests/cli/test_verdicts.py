@@ -11,11 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 from simlab.claims import ledger
+from simlab.claims.claim import SHORT_COLUMNS
 from simlab.claims.ledger import Verdict
 from simlab.cli import _text, _verdicts
 from simlab.cli._reproduce import reproduce as command
 from simlab.cli._verdicts import Course, about, duration, line
-from simlab.core import lookup
+from simlab.core import kinds
 from tests import terminal
 
 LONG = "exponents at most 0.004 off, intervals of different depths apart, constants at most 7.8e-03 off, 6 kernels"
@@ -57,8 +58,8 @@ def test_not_run_says_why_and_no_seconds() -> None:
 
 
 def test_every_claim_has_room_for_its_figure() -> None:
-    longest = max(map(len, lookup.kinds("claims")))
-    assert 2 + longest + 2 + ledger.SHORT + 2 + _verdicts.SECONDS <= 80
+    longest = max(map(len, kinds.names("claims")))
+    assert 2 + longest + 2 + SHORT_COLUMNS + 2 + _verdicts.SECONDS <= 80
 
 
 @pytest.mark.parametrize("seconds", [0.04, 99.96, 999.94, 999.96, 7199.0, 7200.0, 360000.0])
@@ -115,14 +116,14 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ledger replaced by one that judges at once: the second claim's control is accepted."""
     order: list[str] = []
 
-    def reproduce(names: Any, size: str, out: Path, *, begin: Any, judged: Any, **options: Any) -> list[Any]:
+    def reproduce(claims: Any, size: str, out: Path, *, listener: Any, **options: Any) -> list[Any]:
         rows = []
-        for k, name in enumerate(names):
-            begin(name)
-            row = {"claim": name, "measured": "m", "holds": True, "control": "accepted" if k == 1 else "refused"}
+        for k, claim in enumerate(claims):
+            listener.begin(claim.kind)
+            row = {"claim": claim.kind, "measured": "m", "holds": True, "control": "accepted" if k == 1 else "refused"}
             rows.append(row)
-            judged(Verdict(row, "m", 1.0, True))
-            order.append(name)
+            listener.judged(Verdict(row, "m", 1.0, True))
+            order.append(claim.kind)
         return rows
 
     monkeypatch.setattr(ledger, "reproduce", reproduce)

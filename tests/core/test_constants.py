@@ -1,8 +1,7 @@
-"""What a claim says of itself, read without importing it, is what its module says."""
+"""What a claim says of itself, read without importing it, is what its class says."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import subprocess
 import sys
@@ -10,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from simlab import claims
 from simlab.core import constants as module
-from simlab.core import lookup
+from simlab.core import kinds
 from simlab.core.constants import constants
 
-NAMES = ("STATEMENT", "SOURCE", "EXPECTED", "CONTROL", "QUICK", "FULL")
+NAMES = ("statement", "source", "expected", "control", "quick", "full")
 
 
-@pytest.mark.parametrize("claim", lookup.kinds("claims"))
+@pytest.mark.parametrize("claim", kinds.names("claims"))
 def test_the_same_as_by_importing(claim: str) -> None:
-    found, imported = constants("claims", claim, NAMES), importlib.import_module(f"simlab.claims.{claim}")
+    found, imported = constants("claims", claim, NAMES), claims.get(claim)
     assert {name: getattr(found, name) for name in NAMES} == {name: getattr(imported, name) for name in NAMES}
     assert inspect.getdoc(found) == inspect.getdoc(imported)
 
@@ -34,18 +34,18 @@ def test_only_what_is_needed_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "raise_here = None\nfirst, second = 1, floor(2.5)\nsecond += 1\n"
         "def made(n: nowhere.Type) -> nowhere.Type:\n    return _words.twice(OURS) * n + helper()\n"
         "def helper():\n    return os.path.sep\n"
-        "WANTED = made(second)\nOTHER = nowhere.value\n"
+        "class Planted(nowhere.Claim):\n    wanted = made(second)\n    other: nowhere.Type = nowhere.value\n"
     )
     monkeypatch.setattr(module, "PACKAGE", tmp_path / "simlab")
-    assert constants("claims", "planted", ["WANTED"]).WANTED == "wordword" * 3 + "/"
+    assert constants("claims", "planted", ["wanted"]).wanted == "wordword" * 3 + "/"
     with pytest.raises(ImportError):
-        constants("claims", "planted", ["OTHER"])
+        constants("claims", "planted", ["other"])
 
 
 def test_nothing_heavy_is_imported() -> None:
     script = (
-        "import sys\nfrom simlab.core import lookup\nfrom simlab.core.constants import constants\n"
-        f"for claim in lookup.kinds('claims'):\n    constants('claims', claim, {NAMES})\n"
+        "import sys\nfrom simlab.core import catalogue\nfrom simlab.core.constants import constants\n"
+        f"for claim in catalogue.names('claims'):\n    constants('claims', claim, {NAMES})\n"
         "print([m for m in ('numba', 'scipy', 'matplotlib', 'h5py', 'pydantic') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

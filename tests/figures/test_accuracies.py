@@ -14,7 +14,7 @@ from simlab.figures.words import point_label
 TABLES = [json.dumps({"kind": "ntk", "depth": 3}), json.dumps({"kind": "laplace", "c": 1.0})]
 
 
-class Made(dict[str, Any]):
+class SyntheticResults(dict[str, Any]):
     """Results made up of two axes, the point (0, 1) failed."""
 
     def __init__(self, first: list[Any], last: list[Any]) -> None:
@@ -40,7 +40,7 @@ class Made(dict[str, Any]):
     ],
 )
 def test_the_last_axis(last: list[Any], scale: str, ticks: list[str], connected: bool) -> None:
-    figure = accuracies.draw(accuracies.Params(), Made([2, 3], last))  # type: ignore[arg-type]
+    figure = accuracies.draw(accuracies.Params(), SyntheticResults([2, 3], last))  # type: ignore[arg-type]
     figure.draw_without_rendering()
     left, right = figure.axes
     assert left.get_xscale() == scale

@@ -11,12 +11,12 @@ import pytest
 from simlab import figures
 from simlab.core.errors import BadInput
 from simlab.core.params import module_of
+from simlab.figures.looks import check_looks
 from simlab.lab.results import merged_outputs
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from simlab.record.reader import Results
 from tests.conftest import small_tables
-from tests.figures.looks import check_looks
 
 
 @pytest.mark.parametrize(

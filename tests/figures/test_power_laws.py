@@ -12,13 +12,13 @@ from simlab import figures
 from simlab.core.errors import BadInput
 from simlab.core.params import module_of
 from simlab.figures import scaling
+from simlab.figures.looks import check_looks
 from simlab.figures.powers import fit_power, reduced
 from simlab.lab.results import merged_outputs
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from simlab.record.reader import Results
 from simlab.record.schema import RECORD, Output
-from tests.figures.looks import check_looks
 
 X = np.array([10.0, 20.0, 40.0, 80.0, 160.0])
 

@@ -9,10 +9,10 @@ from matplotlib.mathtext import MathTextParser
 
 from simlab import figures
 from simlab.core.params import module_of
+from simlab.figures.looks import check_looks, texts
+from simlab.figures.synthetic import SyntheticResults
 from simlab.lab.results import merged_outputs
 from simlab.lab.spec import load
-from tests.figures.looks import check_looks, texts
-from tests.figures.made import Made
 
 RUNS = [
     path
@@ -26,7 +26,7 @@ def test_the_figure_of_every_run(path: Path) -> None:
     spec = load(path)
     assert spec.figure is not None
     chosen = figures.choose(spec.figure, merged_outputs(spec))
-    figure = module_of(chosen).draw(chosen, Made(spec))
+    figure = module_of(chosen).draw(chosen, SyntheticResults(spec))
     check_looks(figure)
     for text in texts(figure):
         MathTextParser("path").parse(text.get_text())  # type: ignore[arg-type]

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 
 from simlab.core.errors import BadInput
 from simlab.figures import style
+from simlab.figures.looks import contrast
 from simlab.figures.style import colours, paired_panels, panels, save, tick_at
 from simlab.figures.words import number, point_label, readable
-from tests.figures.looks import contrast
 
 HEADS = {".png": b"\x89PNG", ".pdf": b"%PDF-", ".svg": b"<?xml", ".PDF": b"%PDF-"}
 

@@ -185,7 +185,7 @@ RESULTS = {
     "Certificate", "Consequence", "Course", "Cover", "Curve", "Leap", "LeastWidth", "NativeNorm", "Powers", "Segment",
 }  # fmt: skip
 """What functions return: made by them alone."""
-INNER = {"Particles", "Spectral", "packed", "unpacked", "relu_shift", "exact_risk", "sums"}
+INNER = {"Particles", "Spectral", "packed", "unpacked", "exact_risk", "sums"}
 """A holder of arrays that `solve` checks, a protocol, and functions called within loops on what is checked before."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from simlab.core.errors import BadInput
-from tests.figures.made import Made
+from simlab.figures.synthetic import SyntheticResults
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -39,7 +39,7 @@ def test_a_picture_is_of_the_present_specs(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["lazy_generalisation", "learning_curves"])
 def test_results_of_another_spec_are_refused(name: str) -> None:
-    made: list[Any] = [Made(spec) for spec in pictures.specs(name)]
+    made: list[Any] = [SyntheticResults(spec) for spec in pictures.specs(name)]
     assert pictures.drawn(name, made).axes
     made[-1].path = Path("old.h5")
     made[-1]._spec = pictures.specs("tangent_rate")[0]

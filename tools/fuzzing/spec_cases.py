@@ -16,7 +16,8 @@ import tomli_w
 from fuzzing import nasty
 from fuzzing.spec_tables import MUTATIONS, Pieces, Tables
 from fuzzing.spec_text import TEXT_MUTATIONS
-from simlab.core import lookup
+from simlab import claims
+from simlab.core import kinds
 from simlab.lab import bundled
 from simlab.lab.sweep import GENERATORS
 
@@ -41,11 +42,11 @@ class Case:
 def originals() -> tuple[tuple[str, str, float], ...]:
     """(name, TOML, weight): long sweeps are taken less often, as each of their points is validated."""
     found = [(name, bundled.get(name).text) for name in bundled.names()]
-    for name in lookup.kinds("claims"):
-        claim = lookup.get("claims", name)
-        found += [(f"claims.{name}.{size}", getattr(claim, size)) for size in ("QUICK", "FULL")]
-    for kind in lookup.kinds("experiments"):
-        for i, tables in enumerate(lookup.examples("experiments", kind)):
+    for name in kinds.names("claims"):
+        claim = claims.get(name)
+        found += [(f"claims.{name}.quick", claim.quick), (f"claims.{name}.full", claim.full)]
+    for kind in kinds.names("experiments"):
+        for i, tables in enumerate(kinds.examples("experiments", kind)):
             whole = {**tables, "experiment": {"kind": kind, **tables.get("experiment", {})}}
             found.append((f"experiments.{kind}.{i}", tomli_w.dumps(whole)))
     return tuple((name, text, 1.0 / (1.0 + _points(tomllib.loads(text)) / 50.0)) for name, text in found)

@@ -1,23 +1,21 @@
-"""Every claim keeps the protocol; its judge can say yes and no; the ledger keeps and resumes what it measured."""
+"""The ledger measures, keeps and resumes; claims hold and their controls are refused."""
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from simlab import claims
-from simlab.claims import tangent_rate
-from simlab.claims.ledger import SHORT, Judgement, missing_data, passed, read_ledger, reproduce, spec_of, tally
-from simlab.core import lookup
+from simlab.claims.claim import SHORT_COLUMNS
+from simlab.claims.ledger import passed, read_ledger, reproduce, tally
+from simlab.claims.tangent_rate import TangentRate
+from simlab.core import kinds
 from simlab.record.reader import Results
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
@@ -28,27 +26,18 @@ SAMPLE = ["mnist_depth", "relu_parity", "tangent_rate"]
 reproduces them all, and fails where one does not hold or its control does."""
 
 
-@pytest.mark.parametrize("name", lookup.kinds("claims"))
-def test_protocol(name: str) -> None:
-    claim = lookup.get("claims", name)
-    for text in (claim.STATEMENT, claim.SOURCE, claim.EXPECTED, claim.__doc__):
-        assert text.strip()
-    hashes = {spec_of(claim, size, control).hash for size in ("quick", "full") for control in (False, True)}
-    assert len(hashes) == 4, "quick, full and their controls must all differ"
-
-
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[dict[str, Any]]]]:
     out = tmp_path_factory.mktemp("ledger")
     with pytest.MonkeyPatch.context() as patch:
         if DATA.is_dir() and "SIMLAB_DATA" not in os.environ:
             patch.setenv("SIMLAB_DATA", str(DATA))
-        yield out, reproduce(SAMPLE, "quick", out)
+        yield out, reproduce(map(claims.get, SAMPLE), "quick", out)
 
 
 @pytest.mark.slow
 def test_every_claim_holds_and_every_control_is_refused(tmp_path: Path) -> None:
-    check_ledger(tmp_path, reproduce(lookup.kinds("claims"), "quick", tmp_path))
+    check_ledger(tmp_path, reproduce(map(claims.get, kinds.names("claims")), "quick", tmp_path))
 
 
 def test_claims_hold_and_controls_are_refused(ledger: tuple[Path, list[dict[str, Any]]]) -> None:
@@ -57,7 +46,7 @@ def test_claims_hold_and_controls_are_refused(ledger: tuple[Path, list[dict[str,
 
 def check_ledger(out: Path, rows: list[dict[str, Any]]) -> None:
     for row in rows:
-        if missing_data(lookup.get("claims", row["claim"])):
+        if claims.get(row["claim"]).data_needed():
             assert row["measured"].startswith("not run: "), row
             assert row["holds"] is row["control"] is None, row
             continue
@@ -66,7 +55,7 @@ def check_ledger(out: Path, rows: list[dict[str, Any]]) -> None:
         home = out / "quick" / row["claim"]
         verdict = json.loads((home / "verdict.json").read_text())
         assert verdict["control"] == "refused"
-        assert 0 < len(verdict["short"]) <= SHORT, verdict["short"]
+        assert 0 < len(verdict["short"]) <= SHORT_COLUMNS, verdict["short"]
         assert verdict["numbers"]
         assert verdict["control_numbers"]
         assert (home / "figure.png").read_bytes().startswith(b"\x89PNG")
@@ -109,18 +98,13 @@ def test_what_counts_as_passed(holds: bool | None, control: str | None, good: bo
     assert passed({"holds": holds, "control": control}) is good
 
 
-def test_a_claim_with_failed_points_is_judged_false(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = SimpleNamespace(
-        **{name: getattr(tangent_rate, name) for name in ("STATEMENT", "SOURCE", "EXPECTED", "judge", "figure")},
-        QUICK=tangent_rate.QUICK.replace("[64, 512, 4096]", "[64, 1000000000000]").replace("seeds = 5", "seeds = 1"),
-        CONTROL=(),
-    )
-    monkeypatch.setattr(
-        lookup,
-        "get",
-        lambda room, name, key="kind", real=lookup.get: broken if room == "claims" else real(room, name, key),
-    )
-    rows = reproduce(["tangent_rate"], "quick", tmp_path)
+def test_a_claim_with_failed_points_is_judged_false(tmp_path: Path) -> None:
+    class Broken(TangentRate):
+        quick = TangentRate.quick.replace("[64, 512, 4096]", "[64, 1000000000000]").replace("seeds = 5", "seeds = 1")
+        control = ()
+
+    rows = reproduce([Broken()], "quick", tmp_path)
+    assert rows[0]["claim"] == "broken"
     assert rows[0]["holds"] is False
     assert "1 of 2 points failed: network.width=1000000000000" in rows[0]["measured"]
 
@@ -134,47 +118,6 @@ def test_a_ledger_with_true_and_false_is_understood(tmp_path: Path) -> None:
     assert [row["control"] for row in read_ledger(path)] == ["accepted", "refused", None]
 
 
-@pytest.mark.parametrize("path", sorted(Path(claims.__file__).parent.glob("*.py")), ids=lambda path: path.stem)
-def test_every_judge_says_which_figure_decides(path: Path) -> None:
-    """In few columns; the tests of the judges see that it fits."""
-    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
-    for call in calls:
-        if getattr(call.func, "id", "") == "Judgement" and path.stem != "_ledger":
-            assert len(call.args) == 4, f"{path.name}:{call.lineno}"
-
-
-class Made(dict[str, Any]):
-    """Results made up for a judge: two widths, two seeds, eigenvalues 0.1 and 1, step 0.5."""
-
-    def __init__(self, rate: float, rise: float = 1.0) -> None:
-        step = np.arange(200)
-        loss = 0.5 * np.exp(rate * 2 * np.log(1 - 0.05) * step) * np.where(step == 3, rise, 1.0)
-        self.each = {"step": step, "train_loss": loss, "tangent_eigenvalue": np.array([0.1, 1.0])}
-        self.each |= {"tangent_power": np.array([1.0, 1.0]), "step_size": np.float64(0.5)}
-        super().__init__({"network.width": np.array([10, 100]), "seed": np.array([0, 1])})
-
-    def select(self, name: str, at: dict[str, Any]) -> Any:
-        return self.each[name]
-
-
-@pytest.mark.parametrize(
-    ("rate", "rise", "holds"),
-    [(1.0, 1.0, True), (0.95, 1.0, True), (0.85, 1.0, False), (1.15, 1.0, False), (0.0, 1.0, False), (1.0, 9.0, False)],
-)
-def test_the_judge_of_the_tangent_rate_says_yes_and_no(rate: float, rise: float, holds: bool) -> None:
-    judgement = tangent_rate.judge(Made(rate, rise))  # type: ignore[arg-type]
-    assert isinstance(judgement, Judgement)
-    assert judgement.holds is holds, judgement.measured
-
-
-def test_the_judge_says_no_where_there_is_no_rate_to_fit() -> None:
-    made = Made(1.0)
-    made.each["tangent_power"] = np.array([0.0, 1.0])  # the slowest mode never carries the loss
-    judgement = tangent_rate.judge(made)  # type: ignore[arg-type]
-    assert judgement.holds is False
-    assert "no rate to fit at 2 of 2 seeds" in judgement.measured
-
-
 def test_figures_are_drawn_from_the_file_alone(ledger: tuple[Path, list[dict[str, Any]]], tmp_path: Path) -> None:
     out, _ = ledger
     home = out / "quick" / "tangent_rate"
@@ -182,6 +125,6 @@ def test_figures_are_drawn_from_the_file_alone(ledger: tuple[Path, list[dict[str
     for side in ("measured", "control"):
         (tmp_path / f"{side}.h5").write_bytes((home / side / "results.h5").read_bytes())
         copies.append(Results(tmp_path / f"{side}.h5"))
-    figure = tangent_rate.figure(*copies)
+    figure = TangentRate().figure(*copies)
     assert len(figure.axes) == 3
     assert all(axis.get_xlabel() and axis.get_ylabel() for axis in figure.axes)

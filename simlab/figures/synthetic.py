@@ -1,7 +1,8 @@
 """Results made up for any spec, so that its figure can be drawn without a run.
 
 Every name that the spec's points record is there, with its dimensions. Floats are positive, fall along a trajectory and
-differ between points and seeds; steps and times rise. What the numbers say means nothing.
+differ between points and seeds; steps and times rise; the ends ``_low`` and ``_high`` of an interval lie around the
+rest, a ``_total`` above it, and exponents have two decimals. What the numbers say means nothing.
 """
 
 from __future__ import annotations
@@ -15,15 +16,25 @@ from simlab.lab.spec import Spec
 from simlab.record.reader import Results
 from simlab.record.schema import RECORD
 
-UNNAMED = 3
+ENDS = {"_low": 0.1, "_high": 0.95, "_total": 2.0}
+"""How a name ends → its value, outside of the range of the other numbers."""
+UNNAMED_SIZE = 3
+"""Length of a dimension that has no coordinates."""
+MOST_RECORDS = 6
 
 
-class Made(Results):
-    """records: length of every trajectory. values: numbers or arrays for names that need sensible ones."""
+class SyntheticResults(Results):
+    """Results of a spec that was never run.
 
-    def __init__(self, spec: Spec, records: int = 6, **values: Any) -> None:
+    records: length of every trajectory; by default what the spec asks for, but at most `MOST_RECORDS`.
+    values: numbers or arrays for recorded names that need sensible ones.
+    """
+
+    def __init__(self, spec: Spec, records: int | None = None, **values: Any) -> None:
         self._spec, rng = spec, np.random.default_rng(1)
         self._names, self._read = {}, {}
+        asked = spec.tables["experiment"].get("records", MOST_RECORDS)
+        records = min(MOST_RECORDS, asked) if records is None else records
         sizes = {RECORD: records}
         for dimension in spec.sweep.dimensions:
             sizes[dimension.name] = dimension.size
@@ -41,7 +52,7 @@ class Made(Results):
         rising = np.arange(records) * 10
         for name, output in outputs.items():
             dims = (*axes, *output.dims)
-            shape = [sizes.setdefault(dim, UNNAMED) for dim in dims]
+            shape = [sizes.setdefault(dim, UNNAMED_SIZE) for dim in dims]
             if name in ("step", "time"):
                 array = np.broadcast_to(rising, shape).astype(output.dtype)
             elif np.dtype(output.dtype).kind == "i":
@@ -51,7 +62,9 @@ class Made(Results):
                 if output.is_trajectory:
                     fall = np.exp(-0.4 * np.arange(records))
                     array = array * fall.reshape(-1, *[1] * (len(output.dims) - 1))
+                array = array.round(2) if name == "exponent" else array
             self._add(name, dims, array)
+        values = {name: value for name in outputs for end, value in ENDS.items() if name.endswith(end)} | values
         for name, array in values.items():
             self._add(name, self._names[name], np.broadcast_to(array, self._read[name].shape))
 
