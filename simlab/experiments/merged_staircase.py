@@ -157,7 +157,7 @@ def start(params: Params, work: Work, streams: Streams) -> State:
     network, data = module_of(params.network), params.data
     dim, scale = module_of(data).dimension(data), module_of(data).coordinate_size(data)
     a, _, _ = network.neurons(params.network, work.followed.theta0)
-    norm = network.inner_std(params.network, dim) * dim**0.5 * scale
+    norm = params.network.inner_weight_std(dim) * dim**0.5 * scale
     begun = dimension_free.begin(a, work.followed.target.coordinates.size, norm)
     return state | {"limit_time": 0.0, "limit_a": begun.a, "limit_u": begun.u, "limit_s": begun.s}
 
