@@ -15,7 +15,7 @@ from simlab.observables.view import View
 
 def check_start(data: Law, network: Trainable) -> None:
     """Refuse a three-layer net that grows at the start; also one that does not end, whose outer weights do not move."""
-    if data.heavy_tail and isinstance(network, ThreeLayer) and (why := network.grows()):
+    if data.heavy_tail and isinstance(network, ThreeLayer) and (why := network.unbounded()):
         raise ValueError(
             f"{why}: must be less than 0, as a net that grows has infinite risk under data.kind = {data.kind!r}, "
             "whose tail is 1/r (E‖x‖ = ∞)"

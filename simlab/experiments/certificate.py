@@ -14,18 +14,16 @@ import math
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
 from simlab.core import kinds
-from simlab.core.errors import BadInput, one_of
+from simlab.core.errors import one_of
 from simlab.core.parsing import AsTuple
 from simlab.core.rng import Streams
 from simlab.data.law import Law
-from simlab.targets.target import Target
 from simlab.experiments.experiment import OneShot
-from simlab.experiments._targets import check_target, draw_target
 from simlab.record.schema import Output
+from simlab.targets.target import Target
 from simlab.theory import tubes
 from simlab.theory.certificate import Spectrum
 
@@ -89,7 +87,7 @@ class Certificate(OneShot):
                 raise ValueError(
                     f"{name}.kind = {target.kind!r}: not a function of ‖x‖ alone (allowed: {one_of(able)})"
                 )
-            check_target(target, self.data, name)
+            target.check_in_spec(self.data.dimension(), name)
         return self
 
     def outputs(self) -> dict[str, Output]:
@@ -117,7 +115,7 @@ class Certificate(OneShot):
 
     def measure(self, streams: Streams) -> dict[str, Any]:
         dim, law = self.data.dimension(), self.data.radius_law()
-        targets = {name: draw_target(target, dim, streams["target"], name) for name, target in self._targets().items()}
+        targets = {name: target.draw_in_spec(dim, streams["target"], name) for name, target in self._targets().items()}
         spectra = {name: Spectrum(target, law) for name, target in targets.items()}
         found: dict[str, Any] = {"log10_share": tubes.log_share(dim, np.array(self.ratios)) / math.log(10)}
         for name, spectrum in spectra.items():

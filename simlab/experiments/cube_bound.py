@@ -16,23 +16,20 @@ Streams: data (samples, or the corners that features are measured on), target, f
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core import kinds
-from simlab.core.errors import one_of
 from simlab.core.parsing import MOST_ENTRIES, AsTuple
 from simlab.core.rng import Streams
-from simlab.experiments.experiment import OneShot
 from simlab.data.boolean_cube import BooleanCube
+from simlab.experiments.experiment import OneShot
 from simlab.kernels import Kernel
-from simlab.record.schema import Output
 from simlab.networks.network import FeatureMap
+from simlab.record.schema import Output
 from simlab.targets import Hierarchy
 from simlab.targets.separation import Separation
 from simlab.theory import cube, cube_features

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from simlab.core.errors import shown
 from simlab.core.parsing import AsTuple
-from simlab.experiments.followed import Samples
+from simlab.experiments.following import Samples
 from simlab.experiments.gradient_flow import GradientFlow
 from simlab.kernels import Kernel
 from simlab.machines import dense

@@ -29,9 +29,10 @@ from scipy import stats
 from simlab.core.errors import SimlabError
 from simlab.core.rng import Streams
 from simlab.core.state import State
+from simlab.data.law import Law
 from simlab.experiments.experiment import Columns, Experiment
 from simlab.kernels import Kernel
-from simlab.data.law import Law
+from simlab.kernels.ntk import Params as NTK
 from simlab.networks.mlp import MLP
 from simlab.record.schema import Output
 
@@ -78,7 +79,7 @@ class GPWidth(Experiment):
     @field_validator("kernel")
     @classmethod
     def _a_covariance(cls, value: Kernel) -> Kernel:
-        if value.is_tangent:
+        if isinstance(value, NTK):
             raise ValueError("a tangent kernel is not the covariance of a net (use nngp)")
         return value
 

@@ -19,9 +19,9 @@ from simlab.core.rng import Streams
 from simlab.data.law import Law
 from simlab.data.splits import draw
 from simlab.experiments import _heavy_tail
-from simlab.experiments._targets import check_outputs, check_target, draw_target
-from simlab.experiments.followed import NO_RISK, Floats, Followed, Samples
+from simlab.experiments.following import NO_RISK, Floats, Followed, Samples, check_outputs
 from simlab.flows.problem import GOING
+from simlab.networks.linearised import Linearised
 from simlab.networks.network import Trainable
 from simlab.observables.view import Setting, View, check
 from simlab.targets.target import Target
@@ -59,13 +59,12 @@ class GradientFlow(Followed):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         _heavy_tail.check_start(self.data, self.network)
-        if self.needs_linearised and not self.network.can_be_linearised:
-            raise ValueError(
-                f"network.kind = {self.network.kind!r}: there is no distance to its own linearisation to observe"
-            )
+        if self.needs_linearised and isinstance(self.network, Linearised):
+            raise ValueError("network.kind = 'linearised': there is no distance to its own linearisation to observe")
         counts = self.samples, self.test_samples, self.validation_samples
         check(self.observables, Setting(self.network, self.target, self.data, *counts))
-        check_target(self.target, self.data)
+        if not self.data.finite:  # whose files may not be here
+            self.target.check_in_spec(self.data.dimension())
         return self
 
     @model_validator(mode="after")
@@ -82,7 +81,7 @@ class GradientFlow(Followed):
         dim = self.data.dimension()
         counts = {"data": self.samples, "test": self.test_samples, "validation": self.validation_samples}
         X, X_test, X_validation = draw(self.data, counts, streams).values()
-        target = draw_target(self.target, dim, streams["target"])
+        target = self.target.draw_in_spec(dim, streams["target"])
         theta0 = self.network.initialise(dim, streams["init"])
 
         def values(rows: Floats) -> Floats:

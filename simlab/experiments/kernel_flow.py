@@ -23,16 +23,15 @@ from pydantic import Field, model_validator
 from simlab.core.parsing import MOST_ENTRIES
 from simlab.core.rng import Streams
 from simlab.core.state import State
-from simlab.experiments.experiment import Columns, Experiment
+from simlab.data.law import Law
 from simlab.data.splits import draw
+from simlab.experiments.experiment import Columns, Experiment
 from simlab.kernels import Kernel
 from simlab.machines.dense import solve
 from simlab.machines.kernel_flow import KernelFlow as Machine
-from simlab.data.law import Law
 from simlab.networks.mlp import MLP
-from simlab.targets.target import Target
 from simlab.record.schema import RECORD, Output
-from simlab.targets import check_scalar
+from simlab.targets.target import Target
 
 Floats = NDArray[np.float64]
 ADVANCE_SECONDS = 0.5
@@ -101,7 +100,7 @@ class KernelFlow(Experiment):
 
     @model_validator(mode="after")
     def _times_in_order(self) -> Self:
-        check_scalar(self.target)
+        self.target.check_scalar()
         if self.first_time >= self.last_time:
             raise ValueError(f"first_time = {self.first_time}: must be below last_time = {self.last_time}")
         if self.network is not None and self.network.outputs != 1:

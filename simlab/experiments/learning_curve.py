@@ -27,15 +27,14 @@ from simlab.core.errors import SimlabError, shown
 from simlab.core.parsing import MOST_ENTRIES, AsTuple
 from simlab.core.rng import Streams
 from simlab.data.law import Law
-from simlab.targets.target import Target
-from simlab.experiments.experiment import OneShot
 from simlab.data.splits import draw
 from simlab.experiments._sphere import is_profile
+from simlab.experiments.experiment import OneShot
 from simlab.kernels import Kernel
 from simlab.machines import dense
 from simlab.record.schema import Output
 from simlab.sphere.power import BATCHES, degree_power
-from simlab.targets import check_scalar
+from simlab.targets.target import Target
 from simlab.theory.degree_residual import degree_residual
 from simlab.theory.learning_curve import learning_curve
 from simlab.theory.source_condition import Source, fit_power_decay
@@ -110,7 +109,7 @@ class LearningCurve(OneShot):
 
     @model_validator(mode="after")
     def _each_ridge_once(self) -> Self:
-        check_scalar(self.target)
+        self.target.check_scalar()
         if len(set(self.ridges)) < len(self.ridges):
             raise ValueError(f"ridges = {shown(list(self.ridges))}: each may be named once")
         if self.power_degree > self.theory_degree:
@@ -169,7 +168,9 @@ class LearningCurve(OneShot):
         else:
             alpha = np.stack([dense.solve(K, samples.y, ridge).coefficients for ridge in self.ridges], axis=1)
         train = K @ alpha - samples.y[:, np.newaxis]
-        validation = kernel.gram(samples.X_validation, samples.X, threads=1) @ alpha - samples.y_validation[:, np.newaxis]
+        validation = (
+            kernel.gram(samples.X_validation, samples.X, threads=1) @ alpha - samples.y_validation[:, np.newaxis]
+        )
         test = kernel.gram(samples.X_test, samples.X, threads=1) @ alpha - samples.y_test[:, np.newaxis]
         scores = np.mean(validation**2, axis=0)
         chosen = int(np.argmin(scores))
@@ -244,7 +245,7 @@ class LearningCurve(OneShot):
         return source.noisy_rate if self.noise > 0 else source.noiseless_rate
 
     def cost(self) -> tuple[float, float]:
-        """A factorisation per ridge, or an eigendecomposition; 20 flops per entry of Gram matrices; pairs of test points."""
+        """Factorisations or an eigendecomposition, 20 flops per entry of Gram matrices, pairs of test points."""
         n, m = self.samples, self.test_samples + self.validation_samples
         kernels = 1 if self.reference is None else 2
         solve = min(len(self.ridges), 20) * n**3 / 3

@@ -10,25 +10,21 @@ Streams: ``test`` (points), ``data`` (training inputs), ``target``, ``features``
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core import kinds
-from simlab.core.errors import one_of
 from simlab.core.rng import Streams
 from simlab.data.law import Law
-from simlab.targets.target import Target
-from simlab.networks.network import FeatureMap
-from simlab.experiments.experiment import OneShot
 from simlab.data.splits import draw
+from simlab.experiments.experiment import OneShot
 from simlab.kernels import Kernel
 from simlab.machines.dense import solve
+from simlab.networks.network import FeatureMap
 from simlab.record.schema import Output
-from simlab.targets import check_scalar
+from simlab.targets.target import Target
 
 Floats = NDArray[np.float64]
 BLOCK_FLOATS = 1 << 22  # entries of Φ in memory at once: 32 MB
@@ -62,10 +58,12 @@ class RandomFeaturesError(OneShot):
 
     @model_validator(mode="after")
     def _is_a_feature_map_with_a_limit(self) -> Self:
-        check_scalar(self.target)
+        if self.target is not None:
+            self.target.check_scalar()
         if self.kernel is None and not self.network.has_exact:
+            kind = self.network.kind
             raise ValueError(
-                f"kernel: missing; network.kind = {self.network.kind!r} needs a [kernel] table, the limit of its features"
+                f"kernel: missing; network.kind = {kind!r} needs a [kernel] table, the limit of its features"
             )
         if (self.target is None) != (self.samples == 0):
             raise ValueError(f"samples = {self.samples}: regression needs both samples and a [target] table")

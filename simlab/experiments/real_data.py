@@ -25,8 +25,8 @@ from simlab.core.errors import BadInput
 from simlab.core.parsing import AsTuple
 from simlab.core.rng import Streams
 from simlab.core.state import State
-from simlab.experiments.experiment import Columns, Experiment
 from simlab.data.images import Images
+from simlab.experiments.experiment import Columns, Experiment
 from simlab.kernels import Kernel, gram
 from simlab.machines import conjugate
 from simlab.machines.conjugate import System
@@ -229,4 +229,3 @@ class RealData(Experiment):
     def memory(self) -> float:
         """The Gram matrix."""
         return (4.0 if self.precision == "float32" else 8.0) * self.train**2
-

@@ -6,7 +6,7 @@ Streams: none, nothing is random. A `reference` kernel's eigenvalues are recorde
 from __future__ import annotations
 
 from math import log10
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -15,8 +15,8 @@ from simlab.core.errors import SimlabError
 from simlab.core.parsing import MOST_ENTRIES
 from simlab.core.rng import Streams
 from simlab.experiments.experiment import OneShot
-from simlab.kernels._endpoints import predicted
 from simlab.kernels import Kernel
+from simlab.kernels._endpoints import predicted
 from simlab.kernels._spectrum import Spectrum as KernelSpectrum
 from simlab.record.schema import Output
 

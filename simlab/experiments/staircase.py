@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from simlab.activations.activation import Activation
 from simlab.core.errors import BadInput, shown
 from simlab.core.parsing import AsTuple
 from simlab.core.rng import Streams
-from simlab.experiments.experiment import OneShot
-from simlab.activations.activation import Activation
 from simlab.experiments._sphere import is_profile
+from simlab.experiments.experiment import OneShot
 from simlab.kernels import Kernel
 from simlab.machines import dense
 from simlab.record.schema import Output

@@ -24,8 +24,8 @@ from simlab.core.errors import SimlabError
 from simlab.core.parsing import MOST_ENTRIES
 from simlab.core.rng import Streams
 from simlab.core.state import State
-from simlab.experiments.experiment import Columns, Experiment
 from simlab.data.law import Law
+from simlab.experiments.experiment import Columns, Experiment
 from simlab.networks.network import Trainable
 from simlab.record.schema import Output
 

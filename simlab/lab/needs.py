@@ -51,7 +51,7 @@ def stored(spec: Spec, finished: Collection[int] = ()) -> list[Law]:
 
 
 def _stored(experiment: Experiment) -> list[Law]:
-    found = [one for one in _inside(experiment) if isinstance(one, Law) and one.finite]
+    found = [one for one in _inside(experiment) if isinstance(one, Law) and one.reads_files]
     for one in found:
         dump(one)  # looks at every field, so that each file that a point reads is found
     return found

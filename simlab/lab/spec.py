@@ -1,8 +1,8 @@
 """A spec: one TOML file (experiment, the tables of its rooms, a sweep, a figure) → validated and resolved.
 
-``[experiment]`` holds kind, seed, threads and the experiment's own fields; every other table names a room, its
-``kind`` the kind, the other keys its fields. ``[sweep]`` is read by `simlab.lab.sweep`. ``[figure]`` says how
-to draw the results; it changes no number and is no part of the hash.
+``[experiment]`` holds kind, seed, threads and the experiment's own fields. Every other table is a kind that the
+experiment holds: ``kind`` is its name, the other keys are its fields. ``[sweep]`` is read by `simlab.lab.sweep`.
+``[figure]`` says how to draw the results; it changes no number and is no part of the hash.
 
 Resolved means: every default written out, every axis listed by value, the seed there even when it was drawn.
 """
@@ -22,7 +22,7 @@ from typing import Any
 
 from pydantic import Field
 
-from simlab.core import kinds, reads
+from simlab.core import catalogue, reads
 from simlab.core.errors import LONGEST_VALUE, BadInput, nearest, one_of, shown
 from simlab.core.kinds import Kind, Table
 from simlab.core.parsing import choose, dump, join, parse, rooms_of, whole
@@ -70,7 +70,7 @@ class Spec:
     @cached_property
     def experiment_class(self) -> type[Any]:
         """The class of the experiment; `at` gives the object of one point."""
-        return kinds.get("experiments", self.header.kind, "experiment.kind")
+        return catalogue.get("experiments", self.header.kind, "experiment.kind")
 
     def at(self, point: int) -> Any:
         """The experiment of one point: validated once, and kept while it is one of the last KEPT_POINTS asked for."""
@@ -156,7 +156,7 @@ def _choices(tables: Tables) -> set[str]:
     found = {*tables, "figure"} - {"experiment", "sweep"}
     header = tables.get("experiment")
     with contextlib.suppress(BadInput, KeyError, TypeError):
-        found |= {*rooms_of(kinds.get("experiments", header["kind"]))} if isinstance(header, dict) else set()
+        found |= {*rooms_of(catalogue.get("experiments", header["kind"]))} if isinstance(header, dict) else set()
     return found
 
 
@@ -187,12 +187,12 @@ def _resolved(tables: Mapping[str, Any], seed: int | None, as_given: Given | Non
         if table is not None and not isinstance(table, dict):
             raise BadInput(f"{name} = {shown(table)}: must be a table, [{name}]")
     if "experiment" not in given:
-        raise BadInput(f"[experiment]: missing (with kind, one of {one_of(kinds.names('experiments'))})")
+        raise BadInput(f"[experiment]: missing (with kind, one of {one_of(catalogue.names('experiments'))})")
     table = given["experiment"]
     if "kind" not in table:
-        raise BadInput(f"experiment.kind: missing (allowed: {one_of(kinds.names('experiments'))})")
+        raise BadInput(f"experiment.kind: missing (allowed: {one_of(catalogue.names('experiments'))})")
     header = parse(Header, {k: v for k, v in table.items() if k in Header.model_fields}, "experiment")
-    experiment = kinds.get("experiments", header.kind, "experiment.kind")
+    experiment = catalogue.get("experiments", header.kind, "experiment.kind")
     sweep = Sweep.parse(sweep_table)
     for key in sweep.keys:
         if key.removeprefix("experiment.") in Header.model_fields:

@@ -40,15 +40,15 @@ from simlab.experiments.experiment import Columns, Experiment
 from simlab.flows.flow import Flow, FlowState
 from simlab.flows.problem import ENDINGS as OF_FLOWS
 from simlab.flows.problem import GOING, Problem, ending_of
-from simlab.networks import linearised
 from simlab.networks.bound import Bound, diverged_weights
+from simlab.networks.linearised import Linearised
 from simlab.networks.network import Trainable
 from simlab.observables import test_loss, train_loss, weight_movement
 from simlab.observables.observable import Observable
 from simlab.observables.schedule import Spacing, check_listed, instants, schedule
 from simlab.observables.view import View, need
 from simlab.record.schema import RECORD, Output
-from simlab.targets.target import Function
+from simlab.targets.target import Function, Target
 
 Floats = NDArray[np.float64]
 Fresh = Callable[[int, np.random.Generator], tuple[Floats, Floats]]
@@ -130,7 +130,8 @@ class Samples(Course):
 
         width, beside = network.particle_count(), None
         if experiment.needs_linearised:
-            beside = problem(linearised.Params(network=network), width), linearised.around(network, theta0)
+            linear = Linearised(network=network)
+            beside = problem(linear, width), linear.around(theta0)
         none = {"X_test": X[:0], "y_test": y[:0], "X_validation": X[:0], "y_validation": y[:0]}
         fields = none | {"network": network, "X": X, "y": y, "theta0": theta0} | more
         return cls(problem=problem(network, width), linearised=beside, **fields)
@@ -206,7 +207,7 @@ class Followed(Experiment):
     def view(self, work: Any, state: Any) -> View:
         """What observables look at now. This one is for work that is a `Samples`."""
         linear = None if state.linear is None else state.linear.theta
-        if linear is not None and self._now(state.linear) != self._now(state.net):
+        if linear is not None and self.flow.now(state.linear) != self.flow.now(state.net):
             linear = np.full_like(linear, np.nan)  # one of the two ended before the other came here
         return View(
             theta=np.asarray(state.net.theta, np.float64),
@@ -265,7 +266,11 @@ class Followed(Experiment):
         return self.state_class(net=net, linear=linear, ending=net.ending, step_size=net.step_size())
 
     def restore(self, arrays: Mapping[str, Any]) -> Any:
-        return self.state_class.of(arrays, net=self.flow.state_class, linear=self.flow.state_class)
+        return self.state_class.of(arrays, **self.inner_states())
+
+    def inner_states(self) -> dict[str, type[State]]:
+        """Field of the state → its class, for the fields that are states themselves."""
+        return {"net": self.flow.state_class, "linear": self.flow.state_class}
 
     def advance(self, work: Any, state: Any) -> Columns:
         declared, plan = self.outputs(), self.instants()
@@ -320,12 +325,8 @@ class Followed(Experiment):
         """Roughly: 8 bytes per record and trajectory."""
         return 8.0 * self.records * sum(output.is_trajectory for output in self.outputs().values())
 
-    def _now(self, flow: FlowState) -> float:
-        """Where a flow stands, by its own clock."""
-        return flow.time if self.flow.clock == "time" else flow.step
-
     def _arrived(self, state: FollowedState, until: float) -> bool:
-        return all(self._now(flow) == until for flow in (state.net, state.linear) if flow is not None)
+        return all(self.flow.now(flow) == until for flow in (state.net, state.linear) if flow is not None)
 
     def _go_on(self, work: Course, state: FollowedState, until: float, seconds: float) -> None:
         """Towards the next record: the network first, then the linearised one up to the same instant."""
@@ -333,17 +334,17 @@ class Followed(Experiment):
         if state.linear is not None and work.linearised is not None:
             sides.append((state.linear, work.linearised[0]))
         for flow, problem in sides:
-            if self._now(flow) == until or state.ending != GOING:
+            if self.flow.now(flow) == until or state.ending != GOING:
                 continue
             self.flow.advance(problem, flow, until, seconds)
             if flow.ending != GOING:
                 state.ending = flow.ending if flow is state.net else LINEAR_ENDED
-            if self._now(flow) != until:
+            if self.flow.now(flow) != until:
                 break
 
     def _record(self, work: Course, state: FollowedState, observables: Sequence[Observable]) -> dict[str, Any]:
         """What is measured here; nothing where the flow has not moved since the last record."""
-        here = float(self._now(state.net))
+        here = float(self.flow.now(state.net))
         if here <= state.last:
             return {}
         view = self.view(work, state)
@@ -370,3 +371,9 @@ def _measured(observable: Observable, view: View) -> dict[str, Any]:
             raise
         at_start = observable.measure(replace(view, theta=view.theta0))
         return {name: np.full(np.shape(value), np.nan) for name, value in at_start.items()}
+
+
+def check_outputs(network: Trainable, target: Target) -> None:
+    """Raise ValueError where the network has not as many outputs as the target."""
+    if (outputs := network.output_count()) != (wanted := target.components() or 1):
+        raise ValueError(f"network.outputs = {outputs}: the target has {wanted}")
