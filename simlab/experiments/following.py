@@ -46,7 +46,7 @@ from simlab.networks.network import Trainable
 from simlab.observables import test_loss, train_loss, weight_movement
 from simlab.observables.observable import Observable
 from simlab.observables.schedule import Spacing, check_listed, instants, schedule
-from simlab.observables.view import View, need
+from simlab.observables.view import View
 from simlab.record.schema import RECORD, Output
 from simlab.targets.target import Function, Target
 
@@ -196,7 +196,7 @@ class Followed(Experiment):
     @property
     def needs_linearised(self) -> bool:
         """Whether an observable needs the linearised network trained beside."""
-        return need(self.observables, "linearised") or any(o.needs_linearised for o in self.observables)
+        return any(o.needs_linearised for o in self.observables)
 
     # What a kind defines, or may override.
 
