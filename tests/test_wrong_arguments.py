@@ -162,7 +162,11 @@ def of_kinds() -> Iterator[Call]:
                 lambda theta, X, Y, m=module, p=net: m.tangent_gram(p, theta, X, Y),
                 {"theta": theta, "X": X, "Y": X},
             )
-            yield Call(f"{kind}.gradient", bound.gradient, {"theta": theta, "X": X, "y": labels, "alpha": 1.0})
+            yield Call(
+                f"{kind}.loss_and_gradient",
+                bound.loss_and_gradient,
+                {"theta": theta, "X": X, "y": labels, "alpha": 1.0},
+            )
             yield Call(f"{kind}.push", bound.push, {"theta": theta, "v": theta, "X": X})
             yield Call(f"{kind}.pull", bound.pull, {"theta": theta, "R": labels, "X": X})
         if hasattr(module, "features"):

@@ -121,7 +121,7 @@ def _missing(home: Path) -> None:
         (_cut, r"train-images-idx3-ubyte.gz: an IDX file of shape \(40, 3, 3\) that is cut short"),
         (_short_labels, "12 images, but 11 labels in t10k-labels-idx1-ubyte.gz"),
         (_other_pixels, "training images of 9 pixels, test of 4"),
-        (_swapped, "one image a row"),
+        (_swapped, "one image per row"),
         (_missing, r"t10k-labels-idx1-ubyte \(or t10k-labels-idx1-ubyte.gz\): not found in .*mnist and "),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 from simlab import activations, theory
 from simlab.data import gaussian
 from simlab.kernels import ntk
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 from simlab.targets import Radial
 from simlab.theory import (
     alpha_flow,
@@ -32,7 +32,7 @@ from simlab.theory import (
 )
 from tests.api_walk import Call, mistakes, public
 
-LAW = Law.of_mass(3, 0.4)
+LAW = BallLaw.of_mass(3, 0.4)
 TARGET = Radial(lambda r: np.maximum(1.0 - r, 0.0), (1.0,))
 SPECTRUM = ntk(2).spectrum(3, 6)
 POWER = [0.0, 1.0, 0.5]
