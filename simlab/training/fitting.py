@@ -94,7 +94,7 @@ def _seed(seed: Any) -> int:
 
 def _chosen(room: str, value: Any, key: str) -> Any:
     """The kind that an object, a class, a name or a table stands for; refuses a kind of another room."""
-    found = choose(room, _plain(value), key)
+    found = choose(room, _plain(value) if isinstance(value, Mapping) else value, key)
     if not isinstance(found, kinds.contract(room)):
         must = f"must be one of simlab.{room}, such as {one_of(kinds.names(room))}"
         raise BadInput(f"{key} = {shown(value)}: {must}") from None

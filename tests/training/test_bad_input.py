@@ -127,8 +127,7 @@ CALL |= {"X": POINTS, "y": POINTS[:, 0].copy(), "X_test": POINTS, "y_test": POIN
 @pytest.mark.parametrize("argument", sorted(CALL))
 def test_a_wrong_argument_is_named(argument: str) -> None:
     others = {name: value for name, value in CALL.items() if name != argument}
-    call = Call(
-        "train", lambda **one: training.train(**(others | one)), {argument: CALL[argument]}, {"at": {"generator"}}
-    )
+    takes = {"at": {"generator"}}
+    call = Call("train", lambda **one: training.train(**(others | one)), {argument: CALL[argument]}, takes)
     found = mistakes(call)
     assert not found, "\n".join(found)

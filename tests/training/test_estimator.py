@@ -38,7 +38,7 @@ def arrays() -> tuple[Any, Any]:
     [
         machine(),
         machine(network={"kind": "mlp", "width": 20, "depth": 3}, seed=3),
-        machine(flow=flows.SGD(steps=300, step=0.1, batch=4), dtype="float32"),
+        machine(flow=flows.SGD(steps=300, step=0.1, batch=1), dtype="float32"),
     ],
     ids=["two_layer", "mlp", "sgd"],
 )
