@@ -1,6 +1,7 @@
 """simlab: a Numba-compiled, CPU-only laboratory for the theory of deep networks.
 
 ``simlab.run(spec)`` runs a sweep from Python, as the command does; ``simlab.open(path)`` opens the results of a run.
+``simlab.train(network, X, y, flow)`` trains a network on your own arrays, ``simlab.load(path)`` reads a saved one.
 Rooms (`simlab.networks`, `simlab.flows`, …) are imported when first used.
 """
 
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     import xarray
+    from numpy.typing import ArrayLike, DTypeLike
 
     from simlab.core.formats import FigureFormat
+    from simlab.flows import Flow
     from simlab.lab.run import Outcome
+    from simlab.networks import Trainable
+    from simlab.observables import Observable
+    from simlab.training import Trained
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "open", "run"]
+__all__ = ["__version__", "load", "open", "run", "train"]
 
 
 def open(path: str | Path) -> xarray.Dataset:
@@ -98,6 +104,91 @@ def run(
         quiet=quiet,
         figure_format=figure_format,
     )
+
+
+def train(
+    network: Trainable | str | Mapping[str, Any],
+    X: ArrayLike,
+    y: ArrayLike,
+    flow: Flow | Mapping[str, Any],
+    *,
+    loss: Literal["squared"] = "squared",
+    X_test: ArrayLike | None = None,
+    y_test: ArrayLike | None = None,
+    X_validation: ArrayLike | None = None,
+    y_validation: ArrayLike | None = None,
+    observe: str | Observable | Mapping[str, Any] | Iterable[str | Observable | Mapping[str, Any]] | None = None,
+    records: int = 101,
+    spacing: Literal["linear", "log", "listed"] = "linear",
+    at: Iterable[float] = (),
+    seed: int | None = None,
+    dtype: DTypeLike = "float64",
+    threads: int = 1,
+    progress: bool = True,
+) -> Trained:
+    """Train a network on your own arrays, in a script or a notebook.
+
+    network: such as ``networks.TwoLayer(width=200)``; its name, or a table as in a spec, will do.
+    X: (n, d), one input per row.
+    y: (n,), or (n, c) for a network of c outputs.
+    flow: such as ``flows.GradientDescent(steps=1000, step=0.5)``, or its table.
+    loss: "squared": (1/2n) Σ ‖α f(x_i) − y_i‖².
+    X_test, y_test: data that observables such as test_loss measure on; never trained on.
+    X_validation, y_validation: data to choose a setting by, for the observable validation_error.
+    observe: observables, by name, table or object; by default the losses on the data given and weight_movement.
+    records: how many instants to measure at, the first and the last among them.
+    spacing: of these instants: linear, log (equal ratios), or listed.
+    at: listed: the steps to measure at, or times of a flow in time, beside the first and the last.
+    seed: root of the random streams; one is drawn, and kept in the result, where none is given.
+    dtype: precision of the flow, float64 or float32; what is measured is measured in float64.
+    threads: threads of BLAS and numba, whatever the caller uses. Bits can depend on it.
+    progress: show a bar on a terminal, a line in a notebook, and elsewhere a line every few seconds.
+
+    Returns a `Trained` with ``predict(X)``, ``trajectory`` (an `xarray.Dataset`), ``tangent_kernel(X)``,
+    ``features(X)``, ``theta``, ``theta0``, ``ending`` (in words) and ``save(path)``. The same seed gives the same bits,
+    those of a point of a sweep with these data. Raises `simlab.core.errors.BadInput` for what cannot be trained.
+
+    >>> from simlab import flows, networks, train
+    >>> net = networks.TwoLayer(width=200, activation="tanh")
+    >>> flow = flows.GradientDescent(steps=1000, step=0.5)
+    >>> trained = train(net, X, y, flow, observe=["train_loss", "tangent_drift"])  # doctest: +SKIP
+    >>> trained.predict(X_new), trained.trajectory, trained.tangent_kernel(X)  # doctest: +SKIP
+    """
+    from simlab.cli.running import train as train_and_show
+
+    return train_and_show(
+        network,
+        X,
+        y,
+        flow,
+        progress,
+        loss=loss,
+        X_test=X_test,
+        y_test=y_test,
+        X_validation=X_validation,
+        y_validation=y_validation,
+        observe=observe,
+        records=records,
+        spacing=spacing,
+        at=at,
+        seed=seed,
+        dtype=dtype,
+        threads=threads,
+    )
+
+
+def load(path: str | Path, *, allow_code: bool = False) -> Trained:
+    """Read a trained network that `Trained.save` wrote.
+
+    path: of the file.
+    allow_code: import what "module:name" in the network names; see ``simlab guide trust``.
+
+    >>> trained.save("net.h5")  # doctest: +SKIP
+    >>> simlab.load("net.h5").predict(X_new)  # doctest: +SKIP
+    """
+    from simlab.training import load as load_trained
+
+    return load_trained(path, allow_code=allow_code)
 
 
 def __getattr__(name: str) -> Any:

@@ -106,3 +106,8 @@ def series_dual(
     mid, radius = q.mid().man_exp(), q.rad().man_exp()
     F, slopes = _series(r, pole, start, (*map(int, mid), *map(int, radius)), ctx.prec)
     return [F(u) for u in us], [slopes(u) for u in us] if tangent else None
+
+
+def tangent_coefficient(i: int) -> arb:
+    """t_i = 2(2^{i+1} − 1) ζ(i+1)/π^{i+1} for odd i, else 0: |c_i| of tanh z = Σ c_i z^i. Radius π/2."""
+    return 2 * (arb(2) ** (i + 1) - 1) * arb(i + 1).zeta() / arb.pi() ** (i + 1) if i % 2 else arb(0)

@@ -24,7 +24,7 @@ import numpy as np
 from numba import float64, types
 from numpy.typing import NDArray
 
-from simlab.activations._smooth import balanced
+from simlab.activations._correlations import balanced
 from simlab.core.jit import jit
 from simlab.core.quadrature import NODES, WEIGHTS, next_edge
 

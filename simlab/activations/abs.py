@@ -6,21 +6,19 @@ F = √(qp) κ(u), κ = (2/π)(sin θ + (π/2−θ) cos θ), and Ḟ = E sign z 
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._smooth import degree, jumps, numbers  # noqa: F401 (the rest of the contract)
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.angles import abs_loss, angles
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    pass
 
 
 @jit(signatures=[PHI])
@@ -48,15 +46,23 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return loss, 2.0 - loss, slope_dual
 
 
-def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-    two_over_pi = 2 / arb.pi()
-    F = [q * two_over_pi * ((1 - u * u).sqrt() + u * u.asin()) for u in us]
-    return F, [two_over_pi * u.asin() for u in us] if tangent else None
+class Abs(Activation):
+    """φ(z) = |z|"""
 
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
 
-def homogeneity(params: Params) -> int | None:
-    return 1
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+        two_over_pi = 2 / arb.pi()
+        F = [q * two_over_pi * ((1 - u * u).sqrt() + u * u.asin()) for u in us]
+        return F, [two_over_pi * u.asin() for u in us] if tangent else None
 
+    def homogeneity(self) -> int | None:
+        return 1
 
-def kinks(params: Params) -> tuple[float, ...]:
-    return (0.0,)
+    def kink_points(self) -> tuple[float, ...]:
+        return (0.0,)
+
+    @classmethod
+    def python_functions(cls) -> dict[Any, dict[str, Any]]:
+        return {np.abs: {}, np.fabs: {}, math.fabs: {}, abs: {}}

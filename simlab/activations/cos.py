@@ -8,21 +8,17 @@ e = δ + gt, e' = δ + gs, g = √(qp), δ = (√q−√p)²/2. At equal varianc
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._smooth import degree, homogeneity, jumps, kinks, numbers  # noqa: F401 (the contract)
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    pass
 
 
 @jit(signatures=[PHI])
@@ -53,6 +49,22 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return tau, 2.0 - tau, slope_dual if s > t else -slope_dual
 
 
-def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-    scale = (-q).exp()
-    return [scale * (q * u).cosh() for u in us], [scale * (q * u).sinh() for u in us] if tangent else None
+class Cos(Activation):
+    """φ(z) = cos z"""
+
+    bounded: ClassVar[bool] = True
+    taylor_radius: ClassVar[float | None] = math.inf
+
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
+
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+        scale = (-q).exp()
+        return [scale * (q * u).cosh() for u in us], [scale * (q * u).sinh() for u in us] if tangent else None
+
+    @classmethod
+    def python_functions(cls) -> dict[Any, dict[str, Any]]:
+        return {np.cos: {}, math.cos: {}}
+
+    def taylor_size(self, i: int) -> arb:
+        return arb(0) if i % 2 else 1 / arb.fac_ui(i)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numba
 import numpy as np
@@ -24,12 +24,11 @@ from pydantic import BeforeValidator, Field, field_validator
 
 from simlab.activations._differences import WEIGHTS, stencil
 from simlab.activations._numeric import PAIR, numeric_dual, numeric_variance
-from simlab.activations._smooth import degree, homogeneity  # noqa: F401 (the rest of the contract)
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core import foreign_code
 from simlab.core.errors import BadInput, shown
 from simlab.core.jit import FLAGS
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -37,31 +36,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def _listed(value: Any) -> Any:
     return tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
-
-
-class Params(Base):
-    phi: Any = Field(description='φ: "module:name" (needs --allow-code), or from Python a function of one float')
-    dphi: Any = Field(None, description="φ' in the same form; without it φ is differentiated by differences")
-    kinks: Annotated[tuple[float, ...], BeforeValidator(_listed)] = Field(
-        (), description="where φ or one of its derivatives jumps"
-    )
-
-    @field_validator("phi", "dphi")
-    @classmethod
-    def _is_a_function(cls, value: Any) -> Any:
-        if foreign_code.is_unread(value):
-            foreign_code.check_form(value)
-        elif value is not None:
-            _resolve(value)
-        return value
-
-    @field_validator("kinks")
-    @classmethod
-    def _in_order(cls, value: tuple[float, ...]) -> tuple[float, ...]:
-        return tuple(sorted(set(map(float, value))))
-
-
-EXAMPLES = ({"phi": "numpy:tanh"}, {"phi": "numpy:abs", "dphi": "numpy:sign", "kinks": [0.0]})
 
 
 def _resolve(function: Any) -> Callable[..., Any]:
@@ -124,8 +98,8 @@ def _differentiated(phi: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def compiled(params: Params) -> tuple[Any, Any, Any, Any]:
-    """(phi, dphi, variance, dual), compiled once for each φ."""
+def _compiled(params: Custom) -> Compiled:
+    """φ, φ', variance and dual, compiled once for each φ."""
     phi = _compile("phi", params.phi)
     dphi = _differentiated(phi) if params.dphi is None else _compile("dphi", params.dphi)
     infinite = _jumps(phi, params.kinks)
@@ -149,7 +123,7 @@ def compiled(params: Params) -> tuple[Any, Any, Any, Any]:
     second = variance(1.0, np.array(params.kinks, dtype=np.float64))
     if not math.isfinite(second):
         raise BadInput(f"phi: E φ(z)² = {second} at unit variance; it must be finite")
-    return phi, dphi, variance, dual
+    return Compiled(phi, dphi, variance, dual)
 
 
 def _jumps(phi: Any, kinks: tuple[float, ...]) -> bool:
@@ -162,19 +136,47 @@ def _jumps(phi: Any, kinks: tuple[float, ...]) -> bool:
     return any(difference(k, 1e-13) > 0.5 * difference(k, 1e-9) > 0.0 for k in kinks)
 
 
-arb_dual = None
+class Custom(Activation):
+    """A φ of the user's."""
 
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"phi": "numpy:tanh"},
+        {"phi": "numpy:abs", "dphi": "numpy:sign", "kinks": [0.0]},
+    )
+    has_arb: ClassVar[bool] = False
+    has_own_code: ClassVar[bool] = True
 
-def numbers(params: Params) -> Floats:
-    """The kinks."""
-    return np.array(params.kinks, dtype=np.float64)
+    phi: Any = Field(description='φ: "module:name" (needs --allow-code), or from Python a function of one float')
+    dphi: Any = Field(None, description="φ' in the same form; without it φ is differentiated by differences")
+    kinks: Annotated[tuple[float, ...], BeforeValidator(_listed)] = Field(
+        (), description="where φ or one of its derivatives jumps"
+    )
 
+    @field_validator("phi", "dphi")
+    @classmethod
+    def _is_a_function(cls, value: Any) -> Any:
+        if foreign_code.is_unread(value):
+            foreign_code.check_form(value)
+        elif value is not None:
+            _resolve(value)
+        return value
 
-def kinks(params: Params) -> tuple[float, ...]:
-    return params.kinks
+    @field_validator("kinks")
+    @classmethod
+    def _in_order(cls, value: tuple[float, ...]) -> tuple[float, ...]:
+        return tuple(sorted(set(map(float, value))))
 
+    def compiled(self) -> Compiled:
+        return _compiled(self)
 
-def jumps(params: Params) -> bool:
-    if foreign_code.is_unread(params.phi):  # a run that is only read was checked when it was made
-        return False
-    return _jumps(compiled(params)[0], params.kinks)
+    def numbers(self) -> Floats:
+        """The kinks."""
+        return np.array(self.kinks, dtype=np.float64)
+
+    def kink_points(self) -> tuple[float, ...]:
+        return self.kinks
+
+    def jumps(self) -> bool:
+        if foreign_code.is_unread(self.phi):  # a run that is only read was checked when it was made
+            return False
+        return _jumps(self.compiled().phi, self.kinks)

@@ -8,21 +8,19 @@ and cos d = (R R₁ + 4qp u)/N², and so keeps its digits at t → 0 however lar
 from __future__ import annotations
 
 import math
+import sys
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._smooth import balanced, degree, homogeneity, jumps, kinks, numbers, unequal  # noqa: F401
+from simlab.activations._correlations import balanced, unequal
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    pass
 
 
 @jit(signatures=[PHI])
@@ -63,7 +61,25 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return tau, sigma, slope_dual
 
 
-def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-    pi = arb.pi()
-    F = [2 / pi * (2 * q * u / (1 + 2 * q)).asin() for u in us]
-    return F, [4 / pi / ((1 + 2 * q) ** 2 - (2 * q * u) ** 2).sqrt() for u in us] if tangent else None
+class Erf(Activation):
+    """φ(z) = erf z"""
+
+    bounded: ClassVar[bool] = True
+    taylor_radius: ClassVar[float | None] = math.inf
+
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
+
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+        pi = arb.pi()
+        F = [2 / pi * (2 * q * u / (1 + 2 * q)).asin() for u in us]
+        return F, [4 / pi / ((1 + 2 * q) ** 2 - (2 * q * u) ** 2).sqrt() for u in us] if tangent else None
+
+    @classmethod
+    def python_functions(cls) -> dict[Any, dict[str, Any]]:
+        special = sys.modules.get("scipy.special")  # who gives scipy's erf has imported it
+        return {math.erf: {}} if special is None else {math.erf: {}, special.erf: {}}
+
+    def taylor_size(self, i: int) -> arb:
+        """2/(√π n! i), i = 2n+1"""
+        return 2 / (arb.pi().sqrt() * arb.fac_ui(i // 2) * i) if i % 2 else arb(0)

@@ -7,21 +7,17 @@ digit of τ = 1 − e^{−e} for any q and p. The variance overflows beyond q = 
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._smooth import degree, homogeneity, jumps, kinks, numbers  # noqa: F401 (the contract)
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    pass
 
 
 @jit(signatures=[PHI])
@@ -45,6 +41,21 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return -math.expm1(-exponent), 1.0 + math.exp(-exponent), math.exp(q + p - exponent)
 
 
-def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-    F = [(q + q * u).exp() for u in us]
-    return F, list(F) if tangent else None
+class Exp(Activation):
+    """φ(z) = e^z"""
+
+    taylor_radius: ClassVar[float | None] = math.inf
+
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
+
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+        F = [(q + q * u).exp() for u in us]
+        return F, list(F) if tangent else None
+
+    @classmethod
+    def python_functions(cls) -> dict[Any, dict[str, Any]]:
+        return {np.exp: {}, math.exp: {}}
+
+    def taylor_size(self, i: int) -> arb:
+        return 1 / arb.fac_ui(i)

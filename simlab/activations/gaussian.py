@@ -8,21 +8,17 @@ With W = √((1+4q)(1+4p)) = 1/(AB)², R² = W(1+y), y = (4(q−p)²/(1+2q+2p+W)
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._smooth import degree, homogeneity, jumps, kinks, numbers  # noqa: F401 (the contract)
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    pass
 
 
 @jit(signatures=[PHI])
@@ -49,6 +45,18 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return tau, 2.0 - tau, 4.0 * c / (first + 4.0 * q * p * t * s) ** 1.5
 
 
-def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-    F = [1 / ((1 + 2 * q) ** 2 - (2 * q * u) ** 2).sqrt() for u in us]
-    return F, [4 * q * u * f**3 for u, f in zip(us, F, strict=True)] if tangent else None
+class Gaussian(Activation):
+    """φ(z) = exp(−z²)"""
+
+    bounded: ClassVar[bool] = True
+    taylor_radius: ClassVar[float | None] = math.inf
+
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
+
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+        F = [1 / ((1 + 2 * q) ** 2 - (2 * q * u) ** 2).sqrt() for u in us]
+        return F, [4 * q * u * f**3 for u, f in zip(us, F, strict=True)] if tangent else None
+
+    def taylor_size(self, i: int) -> arb:
+        return arb(0) if i % 2 else 1 / arb.fac_ui(i // 2)

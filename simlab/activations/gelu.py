@@ -13,22 +13,19 @@ where the two large terms √(qp)u sin d and −ρqp/N² have become the third.
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._smooth import degree, homogeneity, jumps, kinks, numbers, unequal  # noqa: F401
+from simlab.activations._correlations import unequal
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.angles import angle_minus_sine
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    pass
 
 
 @jit
@@ -82,13 +79,28 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return tau, 2.0 - tau, slope_dual
 
 
-def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-    pi, square = arb.pi(), (1 + q) ** 2
-    F, slopes = [], []
-    for u in us:
-        c = q * u
-        R = (square - c * c).sqrt()
-        alpha = (c / (1 + q)).asin()
-        F.append(c / 4 + (c * alpha + q * q * (R * R + u * u) / (R * square)) / (2 * pi))
-        slopes.append(arb(1) / 4 + (alpha + c * (3 + 2 * q + (c / R) ** 2) / (R * square)) / (2 * pi))
-    return F, slopes if tangent else None
+class GELU(Activation):
+    """φ(z) = z Φ(z)"""
+
+    taylor_radius: ClassVar[float | None] = math.inf
+
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
+
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+        pi, square = arb.pi(), (1 + q) ** 2
+        F, slopes = [], []
+        for u in us:
+            c = q * u
+            R = (square - c * c).sqrt()
+            alpha = (c / (1 + q)).asin()
+            F.append(c / 4 + (c * alpha + q * q * (R * R + u * u) / (R * square)) / (2 * pi))
+            slopes.append(arb(1) / 4 + (alpha + c * (3 + 2 * q + (c / R) ** 2) / (R * square)) / (2 * pi))
+        return F, slopes if tangent else None
+
+    def taylor_size(self, i: int) -> arb:
+        """½ at 1, 1/(√(2π) 2^n n! (2n+1)) at i = 2n+2"""
+        if i < 2 or i % 2:
+            return arb(0.5) if i == 1 else arb(0)
+        n = i // 2 - 1
+        return 1 / ((2 * arb.pi()).sqrt() * arb(2) ** n * arb.fac_ui(n) * (2 * n + 1))

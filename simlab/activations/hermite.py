@@ -9,37 +9,26 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 from pydantic import Field
 
+from simlab.activations._correlations import unequal
 from simlab.activations._powers import power_loss
-from simlab.activations._smooth import jumps, kinks, unequal  # noqa: F401 (the rest of the contract)
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    degree: int = Field(description="n", ge=0, le=50)
-
-
-EXAMPLES = ({"degree": 0}, {"degree": 1}, {"degree": 3}, {"degree": 4})
 
 
 def weights(n: int) -> list[Fraction]:
     """b_j for j = n, n − 2, …"""
     top = math.factorial(n)
     return [Fraction(top, 4**m * math.factorial(m) ** 2 * math.factorial(n - 2 * m)) for m in range(n // 2 + 1)]
-
-
-def numbers(params: Params) -> Floats:
-    """(n, b_n, b_{n−2}, …)"""
-    return np.array([params.degree, *map(float, weights(params.degree))], dtype=np.float64)
 
 
 @jit
@@ -95,19 +84,40 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return (2.0 - loss, loss, slope_dual) if n % 2 == 1 and t > s else (loss, 2.0 - loss, slope_dual)
 
 
-def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-    n = params.degree
-    b = [arb(w.numerator) / w.denominator * (q - 1) ** (2 * m) for m, w in enumerate(weights(n))]
-    F = [sum((x * (q * u) ** (n - 2 * m) for m, x in enumerate(b)), arb(0)) for u in us]
-    if not tangent:
-        return F, None
-    terms = [(n - 2 * m, x) for m, x in enumerate(b) if n > 2 * m]
-    return F, [sum((j * x * (q * u) ** (j - 1) for j, x in terms), arb(0)) for u in us]
+class Hermite(Activation):
+    """φ = He_n/√n!"""
 
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({"degree": 0}, {"degree": 1}, {"degree": 3}, {"degree": 4})
+    taylor_radius: ClassVar[float | None] = math.inf
 
-def homogeneity(params: Params) -> int | None:
-    return params.degree if params.degree <= 1 else None
+    degree: int = Field(description="n", ge=0, le=50)
 
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
 
-def degree(params: Params) -> int | None:
-    return params.degree
+    def numbers(self) -> Floats:
+        """(n, b_n, b_{n−2}, …)"""
+        return np.array([self.degree, *map(float, weights(self.degree))], dtype=np.float64)
+
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+        n = self.degree
+        b = [arb(w.numerator) / w.denominator * (q - 1) ** (2 * m) for m, w in enumerate(weights(n))]
+        F = [sum((x * (q * u) ** (n - 2 * m) for m, x in enumerate(b)), arb(0)) for u in us]
+        if not tangent:
+            return F, None
+        terms = [(n - 2 * m, x) for m, x in enumerate(b) if n > 2 * m]
+        return F, [sum((j * x * (q * u) ** (j - 1) for j, x in terms), arb(0)) for u in us]
+
+    def homogeneity(self) -> int | None:
+        return self.degree if self.degree <= 1 else None
+
+    def polynomial_degree(self) -> int | None:
+        return self.degree
+
+    def taylor_size(self, i: int) -> arb:
+        """n!/(2^m m! i! √n!) at i = n − 2m"""
+        n = self.degree
+        if i > n or (n - i) % 2:
+            return arb(0)
+        m = (n - i) // 2
+        return arb.fac_ui(n).sqrt() / (arb(2) ** m * arb.fac_ui(m) * arb.fac_ui(i))

@@ -7,31 +7,19 @@ w = (1+α)²/(2(1+α²)) and w' = 1 − w = (1−α)²/(2(1+α²)). Signs agree 
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 from pydantic import Field
 
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.angles import abs_loss, angles
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    slope: float = Field(0.01, description="α, the slope for z < 0", ge=-1e100, le=1e100)
-
-
-EXAMPLES: tuple[dict[str, float], ...] = ({}, {"slope": 0.3}, {"slope": 1.0}, {"slope": -0.5})
-
-
-def numbers(params: Params) -> Floats:
-    """(α, w, w')"""
-    slope = params.slope
-    scale = 2.0 * (1.0 + slope * slope)
-    return np.array([slope, (1.0 + slope) ** 2 / scale, (1.0 - slope) ** 2 / scale])
 
 
 @jit(signatures=[PHI])
@@ -60,24 +48,36 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return w * t + v * loss, w * s + v * (2.0 - loss), slope_dual
 
 
-def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-    slope, pi = arb(params.slope), arb.pi()
-    even, odd = ((1 + slope) / 2) ** 2, ((1 - slope) / 2) ** 2 * 2 / pi
-    F = [q * (even * u + odd * ((1 - u * u).sqrt() + u * u.asin())) for u in us]
-    return F, [even + odd * u.asin() for u in us] if tangent else None
+class LeakyReLU(Activation):
+    """φ(z) = z for z > 0, αz for z ≤ 0"""
 
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"slope": 0.3}, {"slope": 1.0}, {"slope": -0.5})
 
-def homogeneity(params: Params) -> int | None:
-    return 1
+    slope: float = Field(0.01, description="α, the slope for z < 0", ge=-1e100, le=1e100)
 
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
 
-def degree(params: Params) -> int | None:
-    return 1 if params.slope == 1.0 else None
+    def numbers(self) -> Floats:
+        """(α, w, w')"""
+        slope = self.slope
+        scale = 2.0 * (1.0 + slope * slope)
+        return np.array([slope, (1.0 + slope) ** 2 / scale, (1.0 - slope) ** 2 / scale])
 
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+        slope, pi = arb(self.slope), arb.pi()
+        even, odd = ((1 + slope) / 2) ** 2, ((1 - slope) / 2) ** 2 * 2 / pi
+        F = [q * (even * u + odd * ((1 - u * u).sqrt() + u * u.asin())) for u in us]
+        return F, [even + odd * u.asin() for u in us] if tangent else None
 
-def kinks(params: Params) -> tuple[float, ...]:
-    return () if params.slope == 1.0 else (0.0,)
+    def homogeneity(self) -> int | None:
+        return 1
 
+    def polynomial_degree(self) -> int | None:
+        return 1 if self.slope == 1.0 else None
 
-def jumps(params: Params) -> bool:
-    return False
+    def kink_points(self) -> tuple[float, ...]:
+        return () if self.slope == 1.0 else (0.0,)
+
+    def jumps(self) -> bool:
+        return False

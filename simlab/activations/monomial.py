@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb
@@ -16,19 +17,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.activations._powers import double_factorial, power_loss
-from simlab.activations._smooth import jumps, kinks  # noqa: F401 (the rest of the contract)
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    degree: int = Field(description="n", ge=1, le=30)
-
-
-EXAMPLES = ({"degree": 1}, {"degree": 2}, {"degree": 5})
 
 
 def weights(n: int) -> list[Fraction]:
@@ -38,12 +31,6 @@ def weights(n: int) -> list[Fraction]:
         Fraction(square, 4**m * math.factorial(m) ** 2 * math.factorial(n - 2 * m) * double_factorial(2 * n - 1))
         for m in range(n // 2 + 1)
     ]
-
-
-def numbers(params: Params) -> Floats:
-    """(n, (2n−1)!!, w_n, w_{n−2}, …)"""
-    n = params.degree
-    return np.array([n, double_factorial(2 * n - 1), *map(float, weights(n))], dtype=np.float64)
 
 
 @jit(signatures=[PHI])
@@ -76,19 +63,40 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return (2.0 - loss, loss, slope_dual) if n % 2 == 1 and t > s else (loss, 2.0 - loss, slope_dual)
 
 
-def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-    n = params.degree
-    b = [arb(w.numerator) / w.denominator * double_factorial(2 * n - 1) for w in weights(n)]
-    F = [q**n * sum((x * u ** (n - 2 * m) for m, x in enumerate(b)), arb(0)) for u in us]
-    if not tangent:
-        return F, None
-    terms = [(n - 2 * m, x) for m, x in enumerate(b) if n > 2 * m]
-    return F, [q ** (n - 1) * sum((j * x * u ** (j - 1) for j, x in terms), arb(0)) for u in us]
+class Monomial(Activation):
+    """φ(z) = z^n"""
 
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({"degree": 1}, {"degree": 2}, {"degree": 5})
+    taylor_radius: ClassVar[float | None] = math.inf
 
-def homogeneity(params: Params) -> int | None:
-    return 1 if params.degree == 1 else None
+    degree: int = Field(description="n", ge=1, le=30)
 
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
 
-def degree(params: Params) -> int | None:
-    return params.degree
+    def numbers(self) -> Floats:
+        """(n, (2n−1)!!, w_n, w_{n−2}, …)"""
+        n = self.degree
+        return np.array([n, double_factorial(2 * n - 1), *map(float, weights(n))], dtype=np.float64)
+
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+        n = self.degree
+        b = [arb(w.numerator) / w.denominator * double_factorial(2 * n - 1) for w in weights(n)]
+        F = [q**n * sum((x * u ** (n - 2 * m) for m, x in enumerate(b)), arb(0)) for u in us]
+        if not tangent:
+            return F, None
+        terms = [(n - 2 * m, x) for m, x in enumerate(b) if n > 2 * m]
+        return F, [q ** (n - 1) * sum((j * x * u ** (j - 1) for j, x in terms), arb(0)) for u in us]
+
+    def homogeneity(self) -> int | None:
+        return 1 if self.degree == 1 else None
+
+    def polynomial_degree(self) -> int | None:
+        return self.degree
+
+    @classmethod
+    def python_functions(cls) -> dict[Any, dict[str, Any]]:
+        return {np.square: {"degree": 2}}
+
+    def taylor_size(self, i: int) -> arb:
+        return arb(1) if i == self.degree else arb(0)

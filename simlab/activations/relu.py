@@ -11,17 +11,12 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._smooth import degree, jumps, numbers  # noqa: F401 (the rest of the contract)
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.angles import angles, sine_minus_angle_cosine
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    pass
 
 
 @jit(signatures=[PHI])
@@ -49,16 +44,26 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return tau, 2.0 - tau, slope_dual
 
 
-def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-    pi = arb.pi()
-    thetas = [u.acos() for u in us]
-    F = [q * ((1 - u * u).sqrt() + (pi - theta) * u) / (2 * pi) for u, theta in zip(us, thetas, strict=True)]
-    return F, [(pi - theta) / (2 * pi) for theta in thetas] if tangent else None
+class ReLU(Activation):
+    """φ(z) = max(z, 0)"""
 
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
 
-def homogeneity(params: Params) -> int | None:
-    return 1
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+        pi = arb.pi()
+        thetas = [u.acos() for u in us]
+        F = [q * ((1 - u * u).sqrt() + (pi - theta) * u) / (2 * pi) for u, theta in zip(us, thetas, strict=True)]
+        return F, [(pi - theta) / (2 * pi) for theta in thetas] if tangent else None
 
+    def homogeneity(self) -> int | None:
+        return 1
 
-def kinks(params: Params) -> tuple[float, ...]:
-    return (0.0,)
+    def kink_points(self) -> tuple[float, ...]:
+        return (0.0,)
+
+    def relu_shift(self) -> float | None:
+        return 0.0
+
+    def arc_cosine_order(self) -> int | None:
+        return 1

@@ -8,41 +8,20 @@ without a shift cannot learn z₁z₂z₃, tanh not z₁z₂. The dual is by qua
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from simlab.activations._numeric import PAIR, numeric_dual, numeric_variance
-from simlab.activations._smooth import degree, homogeneity, jumps  # noqa: F401 (the rest of the contract)
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.activations.tanh import pair as tanh_pair
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
 CODES = {"relu": 0.0, "tanh": 1.0}
-
-
-class Params(Base):
-    of: Literal["relu", "tanh"] = Field("relu", description="ψ")
-    shift: float = Field(1.0, ge=-100.0, le=100.0, description="b, other than 0")
-
-    @field_validator("shift")
-    @classmethod
-    def _shifts(cls, value: float) -> float:
-        if value == 0.0:
-            raise ValueError("must not be 0; without a shift use relu or tanh themselves")
-        return value
-
-
-EXAMPLES: tuple[dict[str, Any], ...] = ({}, {"of": "tanh", "shift": 0.5}, {"shift": 0.3})
-
-
-def numbers(params: Params) -> Floats:
-    """(−b, code of ψ)"""
-    return np.array([-params.shift, CODES[params.of]])
 
 
 @jit(signatures=[PHI])
@@ -84,8 +63,31 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return numeric_dual(shifted_tanh_pair, q, p, A, B, t, s, centre)
 
 
-arb_dual = None
+class Shifted(Activation):
+    """φ(z) = ψ(z + b)"""
 
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"of": "tanh", "shift": 0.5}, {"shift": 0.3})
+    has_arb: ClassVar[bool] = False
 
-def kinks(params: Params) -> tuple[float, ...]:
-    return (-params.shift,) if params.of == "relu" else ()
+    of: Literal["relu", "tanh"] = Field("relu", description="ψ")
+    shift: float = Field(1.0, ge=-100.0, le=100.0, description="b, other than 0")
+
+    @field_validator("shift")
+    @classmethod
+    def _shifts(cls, value: float) -> float:
+        if value == 0.0:
+            raise ValueError("must not be 0; without a shift use relu or tanh themselves")
+        return value
+
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
+
+    def numbers(self) -> Floats:
+        """(−b, code of ψ)"""
+        return np.array([-self.shift, CODES[self.of]])
+
+    def kink_points(self) -> tuple[float, ...]:
+        return (-self.shift,) if self.of == "relu" else ()
+
+    def relu_shift(self) -> float | None:
+        return float(self.shift) if self.of == "relu" else None

@@ -7,22 +7,18 @@ F = (2/π) asin u = 1 − 2θ/π, so τ = 2θ/π, σ = 2(π−θ)/π, and Ḟ = 
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._smooth import degree, numbers  # noqa: F401 (the rest of the contract)
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.angles import angles
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    pass
 
 
 @jit(signatures=[PHI])
@@ -49,21 +45,30 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return 2.0 / np.pi * theta, 2.0 / np.pi * rest, slope_dual
 
 
-def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-    pi = arb.pi()
-    F = [2 * u.asin() / pi for u in us]
-    if not tangent:
-        return F, None
-    return F, [arb.pos_inf() if u in (1, -1) else 2 / (pi * q * (1 - u * u).sqrt()) for u in us]
+class Sign(Activation):
+    """φ(z) = sign z"""
 
+    bounded: ClassVar[bool] = True
 
-def homogeneity(params: Params) -> int | None:
-    return 0
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
 
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+        pi = arb.pi()
+        F = [2 * u.asin() / pi for u in us]
+        if not tangent:
+            return F, None
+        return F, [arb.pos_inf() if u in (1, -1) else 2 / (pi * q * (1 - u * u).sqrt()) for u in us]
 
-def kinks(params: Params) -> tuple[float, ...]:
-    return (0.0,)
+    def homogeneity(self) -> int | None:
+        return 0
 
+    def kink_points(self) -> tuple[float, ...]:
+        return (0.0,)
 
-def jumps(params: Params) -> bool:
-    return True
+    def jumps(self) -> bool:
+        return True
+
+    @classmethod
+    def python_functions(cls) -> dict[Any, dict[str, Any]]:
+        return {np.sign: {}}

@@ -9,21 +9,18 @@ overflow. At equal variances g:
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._smooth import balanced, degree, homogeneity, jumps, kinks, numbers  # noqa: F401
+from simlab.activations._correlations import balanced
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    pass
 
 
 @jit(signatures=[PHI])
@@ -59,6 +56,22 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return tau, sigma, slope_dual
 
 
-def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-    scale = (-q).exp()
-    return [scale * (q * u).sinh() for u in us], [scale * (q * u).cosh() for u in us] if tangent else None
+class Sin(Activation):
+    """φ(z) = sin z"""
+
+    bounded: ClassVar[bool] = True
+    taylor_radius: ClassVar[float | None] = math.inf
+
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
+
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+        scale = (-q).exp()
+        return [scale * (q * u).sinh() for u in us], [scale * (q * u).cosh() for u in us] if tangent else None
+
+    @classmethod
+    def python_functions(cls) -> dict[Any, dict[str, Any]]:
+        return {np.sin: {}, math.sin: {}}
+
+    def taylor_size(self, i: int) -> arb:
+        return 1 / arb.fac_ui(i) if i % 2 else arb(0)

@@ -7,22 +7,18 @@ F = κ0(u)/2 = (1 − θ/π)/2, so τ = θ/π, and Ḟ = 1/(2π√(qp(1−u²)))
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._smooth import degree, numbers  # noqa: F401 (the rest of the contract)
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.angles import angle
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    pass
 
 
 @jit(signatures=[PHI])
@@ -49,21 +45,29 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return tau, 2.0 - tau, slope_dual
 
 
-def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-    pi = arb.pi()
-    F = [(1 + 2 * u.asin() / pi) / 4 for u in us]
-    if not tangent:
-        return F, None
-    return F, [arb.pos_inf() if u in (1, -1) else arb(0.5) / (pi * q * (1 - u * u).sqrt()) for u in us]
+class Step(Activation):
+    """φ(z) = 1 for z > 0, else 0"""
 
+    bounded: ClassVar[bool] = True
 
-def homogeneity(params: Params) -> int | None:
-    return 0
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
 
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+        pi = arb.pi()
+        F = [(1 + 2 * u.asin() / pi) / 4 for u in us]
+        if not tangent:
+            return F, None
+        return F, [arb.pos_inf() if u in (1, -1) else arb(0.5) / (pi * q * (1 - u * u).sqrt()) for u in us]
 
-def kinks(params: Params) -> tuple[float, ...]:
-    return (0.0,)
+    def homogeneity(self) -> int | None:
+        return 0
 
+    def kink_points(self) -> tuple[float, ...]:
+        return (0.0,)
 
-def jumps(params: Params) -> bool:
-    return True
+    def jumps(self) -> bool:
+        return True
+
+    def arc_cosine_order(self) -> int | None:
+        return 0

@@ -6,23 +6,19 @@
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from simlab.activations._fourier import series_dual
+from simlab.activations._fourier import series_dual, tangent_coefficient
 from simlab.activations._numeric import PAIR, numeric_dual, numeric_variance
-from simlab.activations._smooth import degree, homogeneity, jumps, kinks, numbers  # noqa: F401 (the contract)
+from simlab.activations.activation import Activation, Compiled
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core.jit import jit
-from simlab.core.params import Params as Base
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    pass
 
 
 @jit(signatures=[PHI])
@@ -53,5 +49,21 @@ def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) 
     return numeric_dual(pair, q, p, A, B, t, s, a)
 
 
-def arb_dual(params: Params, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-    return series_dual(1, 2, ("0",), q, us, tangent)
+class Tanh(Activation):
+    """φ(z) = tanh z"""
+
+    bounded: ClassVar[bool] = True
+    taylor_radius: ClassVar[float | None] = 0.5 * math.pi
+
+    def compiled(self) -> Compiled:
+        return Compiled(phi, dphi, variance, dual)
+
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+        return series_dual(1, 2, ("0",), q, us, tangent)
+
+    @classmethod
+    def python_functions(cls) -> dict[Any, dict[str, Any]]:
+        return {np.tanh: {}, math.tanh: {}}
+
+    def taylor_size(self, i: int) -> arb:
+        return tangent_coefficient(i)

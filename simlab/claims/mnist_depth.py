@@ -69,7 +69,7 @@ class MNISTDepth(Claim):
     def data_needed(self) -> str | None:
         """What to give, in a sentence, where MNIST is not there."""
         try:
-            images.find_all(images.Params())
+            images.Images().find_all()
         except BadInput as error:
             missing = f" ({error})" if data_directory() else ""
             return (

@@ -16,9 +16,9 @@ CLAIM_KEYS = ("statement", "source", "expected", "control", "quick", "full")
 
 def _kinds() -> dict[str, list[str]]:
     """Room → kinds, for the rooms that have any."""
-    from simlab.core import lookup
+    from simlab.core import catalogue
 
-    found = {room: lookup.kinds(room) for room in lookup.rooms()}
+    found = {room: catalogue.names(room) for room in catalogue.rooms()}
     return {room: kinds for room, kinds in found.items() if kinds}
 
 
@@ -34,7 +34,7 @@ def list_(room: str | None, as_json: bool) -> None:
       simlab list claims
       simlab list runs
     """
-    from simlab.core import lookup
+    from simlab.core import catalogue
     from simlab.core.errors import BadInput, nearest, one_of, shown
     from simlab.lab import bundled
 
@@ -47,7 +47,7 @@ def list_(room: str | None, as_json: bool) -> None:
         known = [*rooms, "runs"]
         raise BadInput(f"room = {shown(room)}: unknown{nearest(room, known)} (allowed: {one_of(known)})")
     chosen = {name: kinds for name, kinds in rooms.items() if room in (None, name)}
-    lines = {r: {kind: lookup.first_line(r, kind) for kind in kinds} for r, kinds in chosen.items()}
+    lines = {r: {kind: catalogue.first_line(r, kind) for kind in kinds} for r, kinds in chosen.items()}
     if room is None:
         lines["runs"] = {name: bundled.get(name).question for name in bundled.names()}
     if as_json:

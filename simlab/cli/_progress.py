@@ -161,6 +161,16 @@ class Display:
             self.last = time.monotonic()
             self.say(text)
 
+    def compiles(self, functions: int, busy: bool) -> None:
+        """Say once that code is being compiled: a first training must not look hung."""
+        if busy and not self.compiling and not self.quiet:
+            self.compiling = True
+            text = f"compiling (once, about {COMPILING_SECONDS:.0f} s)"
+            if self.cell is not None:
+                self.cell.show([text])
+            else:
+                self.say(text)
+
     def _draw(self, shot: Snapshot) -> None:
         rows: list[tuple[str, float, float, str]] = [self.head()] if self.head is not None else []
         rows.append(("points", shot.done + shot.failed, shot.points, _points(shot)))

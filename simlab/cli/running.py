@@ -1,26 +1,33 @@
-"""A sweep from its spec to its figure, with progress: what `simlab run`, `simlab resume` and `simlab.run` share."""
+"""A sweep from its spec to its figure, with progress: what `simlab run`, `simlab resume` and `simlab.run` share.
+
+And `simlab.train` with the same display.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simlab.cli import _hint
 from simlab.cli._progress import Display, checking
 from simlab.core import foreign_code
 from simlab.core.errors import BadInput, SimlabError, one_of, printable, shown
 from simlab.core.formats import FIGURE_FORMATS, FigureFormat
-from simlab.core.params import Params
+from simlab.core.kinds import Kind
 from simlab.lab.directory import ResultsState, RunDirectory
 from simlab.lab.results import early_endings, merged_outputs
 from simlab.lab.run import COMMIT_SECONDS, Order, Outcome, Source, default_directory, load_for, run_spec
 from simlab.lab.spec import Spec
 from simlab.record.index import Index
 from simlab.record.reader import Results
+
+if TYPE_CHECKING:
+    from simlab.training import Trained
 
 DATA = "SIMLAB_DATA"
 
@@ -103,6 +110,23 @@ def run(
             raise
 
 
+def train(network: Any, X: Any, y: Any, flow: Any, progress: bool, **options: Any) -> Trained:
+    """`simlab.train`: with a bar, as `run` has it."""
+    from simlab import training
+    from simlab.core import checks
+    from simlab.core.compiling import watching
+
+    quiet = not checks.flag(progress, "progress")
+    began = time.monotonic()
+    with Display(quiet) as display:
+
+        def step(done: float, total: float) -> None:
+            display.amount("steps", done, total, done / max(time.monotonic() - began, 1e-9))
+
+        with watching(display.compiles):
+            return training.train(network, X, y, flow, None if quiet else step, **options)
+
+
 @contextlib.contextmanager
 def _data_directory(data: str | Path | None) -> Iterator[None]:
     """The directory of stored data, in the environment, which workers inherit."""
@@ -122,7 +146,7 @@ def _data_directory(data: str | Path | None) -> Iterator[None]:
             os.environ[DATA] = before
 
 
-def figure_of(spec: Spec) -> Params | None:
+def figure_of(spec: Spec) -> Kind | None:
     """The figure that the spec asks for, validated; None if it asks for none."""
     if spec.figure is None:
         return None

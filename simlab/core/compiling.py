@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from numba.core import event
@@ -40,3 +41,14 @@ def watch(tell: Callable[[int, bool], None]) -> None:
     Code that comes from the cache is not told, nor code that is never kept, such as a user's own activation.
     """
     event.register("numba:compile", _Watch(tell))
+
+
+@contextlib.contextmanager
+def watching(tell: Callable[[int, bool], None]) -> Iterator[None]:
+    """As `watch`, until the block ends."""
+    listener = _Watch(tell)
+    event.register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", listener)

@@ -6,17 +6,16 @@ number is the general recursion, K¹ = σ_b² + σ_w² x·y/d. `depth` L counts 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from flint import arb
 from pydantic import Field, model_validator
 
-from simlab import activations
+from simlab.activations.activation import Activation
+from simlab.activations.relu import ReLU
 from simlab.core.errors import SimlabError
-from simlab.core.params import Params, Room, kind_of, module_of
 from simlab.kernels import _recursion
 from simlab.kernels._endpoints import Endpoints
 from simlab.kernels._kernel import Floats, Leaf, Pairs
@@ -28,9 +27,7 @@ class Layered(Leaf):
     """A kernel of depth L; `tangent` tells Θ^L from K^L."""
 
     depth: int = Field(ge=1, le=100_000, description="number L of weight layers; 2 is one hidden layer")
-    activation: Annotated[Params, Room("activations")] = Field(
-        default_factory=lambda: activations.get("relu"), description="φ"
-    )
+    activation: Activation = Field(default_factory=ReLU, description="φ")
     weight_std: float | None = Field(
         None, gt=0, le=1e15, description="σ_w; left out: the normalised family on the unit sphere"
     )
@@ -38,13 +35,11 @@ class Layered(Leaf):
 
     @model_validator(mode="after")
     def _possible(self) -> Layered:
-        if module_of(self.activation).__name__.split(".")[:2] != ["simlab", "activations"]:
-            raise ValueError(f"activation = {self.activation!r}: must be an activation, such as 'relu'")
         if self.weight_std is None and self.bias_std != 0:
             raise ValueError(f"bias_std = {self.bias_std}: the normalised family has no bias; give weight_std too")
-        if self.is_tangent() and self.depth > 1 and module_of(self.activation).jumps(self.activation):
+        if self.is_tangent() and self.depth > 1 and self.activation.jumps():
             raise ValueError(
-                f"activation = {kind_of(self.activation)!r}: it jumps, so that E φ'(z)² is infinite and there is no "
+                f"activation = {self.activation.kind!r}: it jumps, so that E φ'(z)² is infinite and there is no "
                 f"tangent kernel; use nngp"
             )
         return self
@@ -67,8 +62,8 @@ class Layered(Leaf):
         first: Layered = leaves[order[-1]]
         depths = np.array([leaves[i].depth for i in order], dtype=np.int64)
         tangents = np.array([leaves[i].is_tangent() for i in order])
-        _, _, _, dual = activations.compiled(first.activation)
-        a, c = module_of(first.activation).numbers(first.activation), first.constants(pairs.dim)
+        dual = first.activation.compiled().dual
+        a, c = first.activation.numbers(), first.constants(pairs.dim)
         x, y, out = pairs.x, pairs.y, np.empty((len(leaves), pairs.t.size))
         X = first._points(x, pairs.dim)
         Y = X if y is x else first._points(y, pairs.dim)
@@ -81,13 +76,13 @@ class Layered(Leaf):
         alpha = self.branch_scale()
         if self.weight_std is None:
             skip, mix = (0.0, 1.0) if alpha is None else (1.0 / (1.0 + alpha**2), alpha**2 / (1.0 + alpha**2))
-            return np.array([0.0, 1.0, skip, mix, activations.unit_weight(self.activation)])
+            return np.array([0.0, 1.0, skip, mix, self.activation.unit_weight()])
         skip, mix = (0.0, 1.0) if alpha is None else (1.0, alpha**2)
         return np.array([self.bias_std**2, self.weight_std**2 / dim, skip, mix, self.weight_std**2])
 
     def _points(self, norms: Floats, dim: int) -> Floats:
-        _, _, variance, dual = activations.compiled(self.activation)
-        a = module_of(self.activation).numbers(self.activation)
+        _, _, variance, dual = self.activation.compiled()
+        a = self.activation.numbers()
         return _recursion.points(variance, dual, a, self.constants(dim), norms, self.depth)
 
     def check(self, norms: Floats, dim: int) -> None:
@@ -110,35 +105,34 @@ class Layered(Leaf):
             return None
         if self.depth == 1:
             return 1
-        h: int | None = module_of(self.activation).homogeneity(self.activation)
+        h = self.activation.homogeneity()
         if h != 0:
             return h
         # A constant is homogeneous, but not 0 for the zero vector.
-        variance, numbers = activations.compiled(self.activation)[2], module_of(self.activation).numbers
-        return None if self.branch_scale() is not None or variance(0.0, numbers(self.activation)) != 0.0 else h
+        at_zero = self.activation.compiled().variance(0.0, self.activation.numbers())
+        return None if self.branch_scale() is not None or at_zero != 0.0 else h
 
     def depends_on_dim(self) -> bool:
         return self.weight_std is not None
 
     def grading(self) -> int | None:
-        jumps = module_of(self.activation).jumps(self.activation)
-        return 2 ** max(0, self.depth - 2) if jumps else 1
+        return 2 ** max(0, self.depth - 2) if self.activation.jumps() else 1
 
     def polynomial_degree(self) -> int | None:
         if self.depth == 1:
             return 1
-        degree: int | None = module_of(self.activation).degree(self.activation)
+        degree = self.activation.polynomial_degree()
         return None if degree is None else max(degree, 0 if self.branch_scale() is None else 1) ** (self.depth - 1)
 
     def known_endpoints(self) -> Endpoints | None:
         """Without a kink φ is smooth, and so is its dual at u = ±1."""
-        smooth = self.depth == 1 or not module_of(self.activation).kinks(self.activation)
+        smooth = self.depth == 1 or not self.activation.kink_points()
         return Endpoints(None) if smooth else None
 
     # Numbers of any precision
 
     def has_arb(self) -> bool:
-        return module_of(self.activation).arb_dual is not None
+        return self.activation.has_arb
 
     def profile_arb(self, us: list[arb]) -> list[arb]:
         return self._arb(us)
@@ -148,7 +142,7 @@ class Layered(Leaf):
 
     def _arb(self, us: list[arb]) -> list[arb]:
         """The recursion on the unit sphere (or that of radius √d) in Arb; with no cosines, κ(1)."""
-        dual = functools.partial(module_of(self.activation).arb_dual, self.activation)
+        dual = self.activation.arb_dual
         alpha, one, tangent = self.branch_scale(), arb(1), self.is_tangent()
         bias, first, skip, mix = arb(self.bias_std) ** 2, one, arb(0), one
         if self.weight_std is None:
@@ -185,10 +179,9 @@ class Layered(Leaf):
         Evaluated on balls, an arccos near u = ±1 takes half of the digits at every layer, and 100 layers all of them. F
         moves by at most q Ḟ(1) |du| (Cauchy–Schwarz), so that it is evaluated at the midpoint and widened by that.
         """
-        dual = functools.partial(module_of(self.activation).arb_dual, self.activation)
-        if module_of(self.activation).jumps(self.activation):  # Ḟ(1) is infinite
-            found: tuple[list[arb], list[arb] | None] = dual(q, us, self.is_tangent())
-            return found
+        dual = self.activation.arb_dual
+        if self.activation.jumps():  # Ḟ(1) is infinite
+            return dual(q, us, self.is_tangent())
         steepest = q * dual(q, [arb(1)], True)[1][0]
         F = dual(q, [u.mid() for u in us], False)[0]
         widened = [f + arb(0, (steepest * u.rad()).upper()) for f, u in zip(F, us, strict=True)]

@@ -1,6 +1,7 @@
 """machines: what learns with a kernel or features: ridge regression, Gaussian processes, kernel gradient flow.
 
-A machine is an object made in Python; experiments choose theirs.
+A machine is an object made in Python; experiments choose theirs. `TrainedNetwork`, a network as an estimator, is a
+machine too; its file is in `simlab.training`, which may use networks, flows and machines.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time `__getattr__` be
     from simlab.machines.kernel_ridge import KernelRidge
 
 _HOMES = {
-    "FeatureRidge": "feature_ridge",
-    "GaussianProcess": "gaussian_process",
-    "KernelFlow": "kernel_flow",
-    "KernelRidge": "kernel_ridge",
-    "RidgePath": "_path",
-    "ridge_path": "_path",
-    "solve_path": "_solver",
+    "FeatureRidge": "simlab.machines.feature_ridge",
+    "GaussianProcess": "simlab.machines.gaussian_process",
+    "KernelFlow": "simlab.machines.kernel_flow",
+    "KernelRidge": "simlab.machines.kernel_ridge",
+    "RidgePath": "simlab.machines._path",
+    "TrainedNetwork": "simlab.training.estimator",
+    "ridge_path": "simlab.machines._path",
+    "solve_path": "simlab.machines._solver",
 }
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "KernelFlow",
     "KernelRidge",
     "RidgePath",
+    "TrainedNetwork",
     "ridge_path",
     "solve_path",
 ]
@@ -40,7 +43,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """A public name, from its module when first asked for: LAPACK and the solvers take 0.2 s to import."""
     if name in _HOMES:
-        return getattr(importlib.import_module(f"simlab.machines.{_HOMES[name]}"), name)
+        return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'simlab.machines' has no attribute {name!r}")
 
 

@@ -66,6 +66,6 @@ def relative_error(V: Floats) -> tuple[float, Floats]:
 def measure(params: Params, view: View) -> dict[str, float]:
     V, _, _ = view.module.particles(view.network, view.theta)
     error, slope = relative_error(V)
-    _, grad = Bound(view.network, view.dim).gradient(view.theta, view.X, view.y, view.alpha)
+    _, grad = Bound(view.network, view.dim).loss_and_gradient(view.theta, view.X, view.y, view.alpha)
     velocity = -len(V) / view.alpha**2 * grad[: V.size].reshape(V.shape)
     return {"discretisation_error": error, "discretisation_rate": float(np.sum(slope * velocity))}

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.params import Params as Base
-from simlab.networks.limit import tangent_limit
 from simlab.observables.view import ANY_DIM, Setting, View
 from simlab.record.schema import RECORD, Output
 
@@ -44,7 +43,7 @@ def check(params: Params, setting: Setting) -> None:
         key = "samples" if setting.samples < 1 else "test_samples"
         raise ValueError(f"{key} = 0: the observable kernel_distance compares predictions there; give some")
     try:
-        tangent_limit(setting.network, ANY_DIM)
+        setting.network.limit_kernel(ANY_DIM)
     except ValueError as error:
         raise ValueError(f"observables kernel_distance with {error}") from None
 
@@ -74,7 +73,7 @@ def measure(params: Params, view: View) -> dict[str, float]:
 
 
 def _modes(view: View) -> Modes:
-    n, limit = len(view.y), tangent_limit(view.network, view.dim)
+    n, limit = len(view.y), view.network.limit_kernel(view.dim)
     rates, V = np.linalg.eigh(limit.gram(view.X) / n)
     moving = rates > n * np.finfo(np.float64).eps * rates[-1]
     rates, V = rates[moving], V[:, moving]

@@ -18,6 +18,7 @@ class Observable(Kind):
     several_outputs: also of networks with several outputs.
     needs_linearised: the linearised network must be trained beside.
     needs_samples: it speaks of training samples, which an exact population flow has not.
+    needs_test: it is measured on test samples, and means nothing without any.
     needs_descent: it compares with gradient flow, which `momentum` and `langevin` are not.
     """
 
@@ -25,6 +26,7 @@ class Observable(Kind):
     several_outputs: ClassVar[bool] = False
     needs_linearised: ClassVar[bool] = False
     needs_samples: ClassVar[bool] = True
+    needs_test: ClassVar[bool] = False
     needs_descent: ClassVar[bool] = False
 
     @abstractmethod

@@ -16,7 +16,6 @@ from pydantic import Field
 
 from simlab.core.params import Params as Base
 from simlab.core.params import kind_of
-from simlab.networks.limit import tangent_limit
 from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
 from simlab.sphere.power import BATCHES, degree_power
@@ -44,7 +43,7 @@ def check(params: Params, setting: Setting) -> None:
         if kind != "uniform_sphere":
             raise ValueError(f"data.kind = {kind!r}: residual_power.limit = true needs uniform_sphere")
         try:
-            tangent_limit(setting.network, setting.dim, setting.data.radius)  # type: ignore[attr-defined]
+            setting.network.limit_kernel(setting.dim, setting.data.radius)  # type: ignore[attr-defined]
         except ValueError as error:
             raise ValueError(f"observables residual_power.limit = true with {error}") from None
 
@@ -73,4 +72,4 @@ def measure(params: Params, view: View) -> dict[str, Any]:
 
 def _eigenvalues(params: Params, view: View) -> NDArray[np.float64]:
     radius = float(np.linalg.norm(view.X_test[0]))
-    return tangent_limit(view.network, view.dim, radius).eigenvalues(view.dim, params.max_degree)
+    return view.network.limit_kernel(view.dim, radius).eigenvalues(view.dim, params.max_degree)

@@ -17,7 +17,6 @@ from pydantic import Field
 
 from simlab.core.params import Params as Base
 from simlab.core.params import kind_of
-from simlab.networks.limit import tangent_limit
 from simlab.observables.view import ANY_DIM, Setting, View
 from simlab.record.schema import RECORD, Output
 
@@ -43,7 +42,7 @@ def check(params: Params, setting: Setting) -> None:
         )
     if params.limit:
         try:
-            tangent_limit(setting.network, ANY_DIM)
+            setting.network.limit_kernel(ANY_DIM)
         except ValueError as error:
             raise ValueError(f"observables tangent_drift.limit = true with {error}") from None
 
@@ -70,7 +69,7 @@ def measure(params: Params, view: View) -> dict[str, float]:
         "tangent_alignment": _over(float(y @ now @ y), float(np.linalg.norm(now)) * float(y @ y)),
     }
     if params.limit:
-        limit = view.once(f"{key} limit", lambda: tangent_limit(view.network, view.dim).gram(X))
+        limit = view.once(f"{key} limit", lambda: view.network.limit_kernel(view.dim).gram(X))
         found["limit_distance"] = relative(now, limit)
     return found
 

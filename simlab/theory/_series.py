@@ -1,13 +1,7 @@
 """Sums Σ w_i |c_i| over the Taylor coefficients c_i about 0 of a function, in Arb, to 1e-14 of their value.
 
 A function is given by a finite sequence (c_0, c_1, …) of a polynomial, a callable i → c_i, or an activation. Numbers
-are int, Fraction or float and are taken exactly. Of activations |c_i| is known in closed form:
-
-    exp      1/i!                              sin, cos   1/i! for odd, even i
-    gaussian 1/(i/2)!, i even                  erf        2/(√π n! i), i = 2n+1
-    gelu     ½ at 1, 1/(√(2π) 2^n n! (2n+1)) at i = 2n+2
-    tanh     t_i = 2(2^{i+1} − 1) ζ(i+1)/π^{i+1}, i odd: radius π/2
-    softplus log 2, ½, t_{i−1}/(i 2^i) for even i: radius π;      monomial and hermite are polynomials.
+are int, Fraction or float and are taken exactly. An activation knows its own |c_i| (`Activation.taylor_size`).
 
 An infinite sum ends after n terms where the root test on the last half of them, r = max (w_i|c_i|/S)^{1/i} over
 n/2 < i ≤ n, S the sum so far, leaves no more than S r^{n+1}/(1 − r) ≤ 1e-15 S for the rest. That is no proof: a gap of
@@ -27,12 +21,12 @@ from flint import arb, ctx, fmpq
 from numpy.typing import NDArray
 
 from simlab import activations
-from simlab.core import checks, lookup
+from simlab.activations import Activation
+from simlab.core import checks, kinds
 from simlab.core.errors import BadInput, shown
-from simlab.core.params import Params, kind_of
 
 Number: TypeAlias = int | float | Fraction
-Series: TypeAlias = Sequence[Number] | NDArray[Any] | Callable[[int], Number] | str | Params
+Series: TypeAlias = Sequence[Number] | NDArray[Any] | Callable[[int], Number] | str | Activation
 
 BITS, LEFT = 160, 1e-15
 SMALLEST = float(np.finfo(np.float64).tiny)
@@ -50,81 +44,34 @@ def as_arb(name: str, value: Any) -> arb:
     return arb(float(value))
 
 
-def _tangent(i: int) -> arb:
-    """t_i, of tan z = Σ t_i z^i"""
-    return 2 * (arb(2) ** (i + 1) - 1) * arb(i + 1).zeta() / arb.pi() ** (i + 1) if i % 2 else arb(0)
-
-
-def _gelu(i: int) -> arb:
-    if i < 2 or i % 2:
-        return arb(0.5) if i == 1 else arb(0)
-    n = i // 2 - 1
-    return 1 / ((2 * arb.pi()).sqrt() * arb(2) ** n * arb.fac_ui(n) * (2 * n + 1))
-
-
-def _softplus(i: int) -> arb:
-    if i < 2:
-        return arb(0.5) if i else arb(2).log()
-    return _tangent(i - 1) / (i * arb(2) ** i)
-
-
-ENTIRE: dict[str, Callable[[int], arb]] = {
-    "exp": lambda i: 1 / arb.fac_ui(i),
-    "sin": lambda i: 1 / arb.fac_ui(i) if i % 2 else arb(0),
-    "cos": lambda i: arb(0) if i % 2 else 1 / arb.fac_ui(i),
-    "gaussian": lambda i: arb(0) if i % 2 else 1 / arb.fac_ui(i // 2),
-    "erf": lambda i: 2 / (arb.pi().sqrt() * arb.fac_ui(i // 2) * i) if i % 2 else arb(0),
-    "gelu": _gelu,
-}
-BOUNDED = {"tanh": (_tangent, 0.5 * math.pi, "π/2"), "softplus": (_softplus, math.pi, "π")}
-"""|c_i|, radius of convergence, and that in words."""
-
-
-def _polynomial(params: Params) -> list[arb] | None:
-    """|c_i| of z^n and of He_n/√n!, whose coefficients at i = n − 2m are n!/(2^m m! i! √n!)."""
-    n = getattr(params, "degree", None)
-    if n is None or kind_of(params) not in ("monomial", "hermite"):
-        return None
-    found = [arb(0)] * (n + 1)
-    if kind_of(params) == "monomial":
-        found[n] = arb(1)
-        return found
-    for m in range(n // 2 + 1):
-        i = n - 2 * m
-        found[i] = arb.fac_ui(n).sqrt() / (arb(2) ** m * arb.fac_ui(m) * arb.fac_ui(i))
-    return found
-
-
-def _of_activation(params: Params, what: str, reach: float) -> list[arb] | Callable[[int], arb]:
-    kind = kind_of(params)
-    if (found := _polynomial(params)) is not None:
-        return found
-    if kind in ENTIRE:
-        return ENTIRE[kind]
-    if kind in BOUNDED:
-        magnitude, radius, words = BOUNDED[kind]
-        if reach >= radius:
-            raise BadInput(
-                f"{what} of {kind}: weights grow as {reach:g}^i, and its Taylor series converges only below {words}: "
-                f"take C less than {radius:.6g}, or an entire function ({', '.join(ENTIRE)})"
-            )
-        return magnitude
-    if kind in ("custom", "shifted"):
-        raise BadInput(f"{what} of {kind}: its Taylor coefficients are not known: give them as a sequence or callable")
-    raise BadInput(
-        f"{what} of {kind}: not smooth at 0, it has no Taylor series there: give one of {', '.join(ENTIRE)}, "
-        "monomial, hermite or coefficients"
-    )
+def _of_activation(activation: Activation, what: str, reach: float) -> list[arb] | Callable[[int], arb]:
+    """|c_i|: all of a polynomial's, or a function of i."""
+    radius = activation.taylor_radius
+    entire = ", ".join(kinds.able("activations", lambda cls: cls.taylor_radius == math.inf))
+    if radius is None and 0.0 in activation.kink_points() and not activation.has_own_code:
+        raise BadInput(f"{what}: not smooth at 0, it has no Taylor series there: give one of {entire}, or coefficients")
+    if radius is None:
+        raise BadInput(f"{what}: its Taylor coefficients are not known: give them as a sequence or callable")
+    if reach >= radius:
+        parts = math.pi / radius
+        words = "π" if parts == 1.0 else f"π/{parts:g}" if parts == int(parts) else f"{radius:.6g}"
+        raise BadInput(
+            f"{what}: weights grow as {reach:g}^i, and its Taylor series converges only below {words}: "
+            f"take C less than {radius:.6g}, or an entire function ({entire})"
+        )
+    degree = activation.polynomial_degree()
+    return activation.taylor_size if degree is None else [activation.taylor_size(i) for i in range(degree + 1)]
 
 
 def weighted_sum(series: Series, weight: Callable[[int], arb], what: str, reach: float = 1.0) -> float:
     """Σ w_i |c_i|. `what` names it in errors; the weights grow as reach^i."""
     with ctx.workprec(BITS):
         if isinstance(series, str):
-            lookup.check("activations", series, "series")
+            kinds.check_name("activations", series, "series")
             series = activations.get(series)
-        if isinstance(series, Params):
-            what, terms = f"{what} of {kind_of(series)}", _of_activation(series, what, reach)
+        if isinstance(series, Activation):
+            what = f"{what} of {series.kind}"
+            terms = _of_activation(series, what, reach)
         elif callable(series):
             terms = _checked(series)
         else:

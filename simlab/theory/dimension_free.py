@@ -37,11 +37,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
 from simlab import activations
+from simlab.activations import Activation
 from simlab.activations.signature import PHI
 from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
-from simlab.core.params import Params, kind_of, module_of
 from simlab.theory.leap import checked_table, points, walsh
 
 Floats = NDArray[np.float64]
@@ -181,15 +181,15 @@ def _velocity(a: Floats, H: Floats, D: Floats, K: Floats, f: Floats, target: Flo
 class Rates:
     """The right-hand side for one activation and target, a table of 2^P values; the risk, and what f is."""
 
-    def __init__(self, activation: Params, target: ArrayLike, nodes: int = NODES) -> None:
+    def __init__(self, activation: Activation, target: ArrayLike, nodes: int = NODES) -> None:
         self.target = checked_table(target, MOST, "target")
         self.z = points(self.target.size.bit_length() - 1)
-        module = activations.module(activation)
-        self.activation, self.shift = activation, relu_shift(activation)
+        self.activation = activations.required(activation)
+        self.shift = activation.relu_shift()
         if self.shift is None:
-            if module.kinks(activation):
+            if activation.kink_points():
                 raise BadInput(
-                    f"activation = {kind_of(activation)!r}: it has kinks; must be relu, shifted, or smooth, "
+                    f"activation = {activation.kind!r}: it has kinks; must be relu, shifted, or smooth, "
                     "for the expectations over G to be exact"
                 )
             nodes = checks.whole(nodes, "nodes", least=16, most=1024)
@@ -203,10 +203,8 @@ class Rates:
         if self.shift is not None:
             _relu_means(u, s, self.z, self.shift, H, D, K)
         else:
-            phi, dphi, _, _ = activations.compiled(self.activation)
-            _smooth_means(
-                phi, dphi, module_of(self.activation).numbers(self.activation), *self.rule, u, s, self.z, H, D, K
-            )
+            phi, dphi, _, _ = self.activation.compiled()
+            _smooth_means(phi, dphi, self.activation.numbers(), *self.rule, u, s, self.z, H, D, K)
         return H, D, K
 
     def velocity(self, particles: Particles) -> tuple[Particles, Floats]:
@@ -219,14 +217,6 @@ class Rates:
     def risk(self, f: Floats) -> float:
         """½E(f − f*)²"""
         return 0.5 * float(np.mean((f - self.target) ** 2))
-
-
-def relu_shift(activation: Params) -> float | None:
-    """b of a ReLU max(x + b, 0); None of any other."""
-    if kind_of(activation) == "relu":
-        return 0.0
-    shifted: Any = activation
-    return float(shifted.shift) if kind_of(activation) == "shifted" and shifted.of == "relu" else None
 
 
 def packed(particles: Particles) -> Floats:

@@ -22,10 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab import activations
-from simlab.activations.elementwise import apply, apply_derivative
+from simlab.activations import Activation
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.core.params import Params, kind_of
 from simlab.sphere.legendre import legendre, legendre_sum
 from simlab.sphere.multiplicity import multiplicity
 from simlab.sphere.power import angle_quadrature
@@ -54,22 +53,22 @@ class Neurons:
     across: float
 
     @classmethod
-    def of(cls, activation: Params, bias: float, W: Floats, max_degree: int, tangent: bool) -> Neurons:
+    def of(cls, activation: Activation, bias: float, W: Floats, max_degree: int, tangent: bool) -> Neurons:
         W, bias = checks.matrix(W, "W"), checks.number(bias, "bias", least=-1e100, most=1e100)
         max_degree, tangent = checks.degree(max_degree, most=MOST_DEGREE), checks.flag(tangent, "tangent")
         dim = checks.sphere_dimension(W.shape[1], "W: the dimension")
-        module = activations.module(activation)
-        if tangent and module.jumps(activation):
-            raise BadInput(f"activation = {kind_of(activation)!r}: it jumps, so that there are no tangent features")
-        kinks = [(kink - bias) / np.sqrt(dim) for kink in module.kinks(activation)]
+        activation = activations.required(activation)
+        if tangent and activation.jumps():
+            raise BadInput(f"activation = {activation.kind!r}: it jumps, so that there are no tangent features")
+        kinks = [(kink - bias) / np.sqrt(dim) for kink in activation.kink_points()]
         t, weights = angle_quadrature(dim, max_degree, kinks)
         z = np.sqrt(dim) * t
         P = legendre(dim, max_degree, t)
-        phi = apply(activation, z + bias)
-        slope = apply_derivative(activation, z + bias) * z if tangent else np.zeros_like(z)
+        phi = activation(z + bias)
+        slope = activation.derivative(z + bias) * z if tangent else np.zeros_like(z)
         around = np.divide(slope, z, out=np.zeros_like(z), where=z != 0.0) ** 2 * (dim - z * z) / (dim - 1)
         moments = [float(weights @ values) for values in (phi**2, phi * slope, slope**2, around)]
-        outer = not tangent or bias != 0.0 or module.homogeneity(activation) != 1
+        outer = not tangent or bias != 0.0 or activation.homogeneity() != 1
         return cls(W, outer, tangent, P @ (weights * phi), P @ (weights * slope), *moments)
 
     @property

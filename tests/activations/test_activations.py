@@ -17,29 +17,29 @@ from numpy.typing import NDArray
 from scipy import special
 
 from simlab import activations
-from simlab.core import lookup
+from simlab.activations import Activation
+from simlab.core import kinds
 from simlab.core.errors import BadInput, SimlabError
-from simlab.core.params import Params, kind_of, module_of
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
 
 pytestmark = pytest.mark.usefixtures("allow_code")
-KINDS = lookup.all_examples("activations")
+KINDS = kinds.all_examples("activations")
 BY_QUADRATURE = ("tanh", "softplus", "custom", "shifted")
 CLOSED = [(kind, fields) for kind, fields in KINDS if kind not in BY_QUADRATURE]
-IN_ARB = [(kind, fields) for kind, fields in KINDS if lookup.get("activations", kind).arb_dual is not None]
+IN_ARB = [(kind, fields) for kind, fields in KINDS if kinds.get("activations", kind).has_arb]
 KINKED = [("leaky_relu", {"slope": 0.3}), ("leaky_relu", {"slope": -2.0}), ("leaky_relu", {"slope": 1.0}),
           ("relu", {}), ("abs", {}), ("step", {}), ("sign", {})]  # fmt: skip
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(60)
 
 
-def definition(params: Any) -> tuple[Function, Function]:
+def definition(activation: Any) -> tuple[Function, Function]:
     """φ and φ' in NumPy, written down independently of the package."""
-    n = getattr(params, "degree", 0)
+    n = getattr(activation, "degree", 0)
     density = lambda z: np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)  # noqa: E731
-    slope = getattr(params, "slope", 0.0)
-    shift, kinked = getattr(params, "shift", 0.0), getattr(params, "of", "") == "relu"
+    slope = getattr(activation, "slope", 0.0)
+    shift, kinked = getattr(activation, "shift", 0.0), getattr(activation, "of", "") == "relu"
     hermite = [lambda z, k=k: special.eval_hermitenorm(k, z) / math.sqrt(math.factorial(k)) for k in (n, max(n - 1, 0))]
     return {
         "relu": (lambda z: np.maximum(z, 0.0), lambda z: np.heaviside(z, 0.0)),
@@ -61,9 +61,9 @@ def definition(params: Any) -> tuple[Function, Function]:
         if kinked
         else (lambda z: np.tanh(z + shift), lambda z: 1 - np.tanh(z + shift) ** 2),
         "custom": (np.tanh, lambda z: 1 - np.tanh(z) ** 2)
-        if getattr(params, "phi", "") == "numpy:tanh"
+        if getattr(activation, "phi", "") == "numpy:tanh"
         else (np.abs, np.sign),
-    }[kind_of(params)]  # fmt: skip
+    }[activation.kind]  # fmt: skip
 
 
 def panels(edges: list[Floats | float]) -> tuple[Floats, Floats]:
@@ -87,16 +87,15 @@ def expectation(f: Function, q: float, p: float, u: float, at: float = 0.0) -> f
     return float(np.sum(wx * np.exp(-(x**2) / 2) * f(math.sqrt(q) * x) * inner) / (2 * np.pi))
 
 
-def parts(kind: str, fields: dict[str, Any]) -> tuple[Params, Any, Floats, tuple[Any, ...]]:
-    params = activations.get(kind, **fields)
-    module = module_of(params)
-    return params, module, module.numbers(params), activations.compiled(params)
+def parts(kind: str, fields: dict[str, Any]) -> tuple[Activation, Floats, tuple[Any, ...]]:
+    phi = activations.get(kind, **fields)
+    return phi, phi.numbers(), phi.compiled()
 
 
-def in_arb(module: Any, params: Params, q: float | arb, t: float, near_minus: bool = False) -> tuple[float, float]:
+def in_arb(activation: Activation, q: float | arb, t: float, near_minus: bool = False) -> tuple[float, float]:
     """(1 − F/A, 1 + F/A) at u = 1 − t (or −1 + t), t exact"""
     u = arb(t) - 1 if near_minus else 1 - arb(t)
-    (one, F), _ = module.arb_dual(params, arb(q), [arb(1), u], False)
+    (one, F), _ = activation.arb_dual(arb(q), [arb(1), u], False)
     return float(1 - F / one), float(1 + F / one)
 
 
@@ -113,24 +112,29 @@ def with_digits(test: Callable[..., None]) -> Callable[..., None]:
 
 
 @pytest.mark.parametrize(("kind", "fields"), KINDS)
+def test_the_contract(kind: str, fields: dict[str, Any]) -> None:
+    activations.check(activations.get(kind, **fields))
+
+
+@pytest.mark.parametrize(("kind", "fields"), KINDS)
 def test_phi_and_its_derivative(kind: str, fields: dict[str, Any]) -> None:
-    params, module, a, (phi, dphi, _, _) = parts(kind, fields)
-    f, df = definition(params)
+    activation, a, (phi, dphi, _, _) = parts(kind, fields)
+    f, df = definition(activation)
     for z in (-3.1, -1.0, -0.3, 0.2, 1.7, 2.9):
         assert phi(z, a) == pytest.approx(float(f(np.array(z))), rel=1e-14, abs=1e-14)
         assert dphi(z, a) == pytest.approx(float(df(np.array(z))), rel=1e-9, abs=1e-11)
         h = 1e-5
-        if all(abs(z - k) > h for k in module.kinks(params)):
+        if all(abs(z - k) > h for k in activation.kink_points()):
             assert dphi(z, a) == pytest.approx((phi(z + h, a) - phi(z - h, a)) / (2 * h), rel=2e-8, abs=1e-8)
 
 
 @pytest.mark.parametrize(("q", "p", "u"), [(1.0, 1.0, 0.3), (0.6, 2.0, -0.7), (1.5, 0.2, 0.95), (1.0, 1.0, -0.99)])
 @pytest.mark.parametrize(("kind", "fields"), KINDS)
 def test_dual_is_the_integral(kind: str, fields: dict[str, Any], q: float, p: float, u: float) -> None:
-    params, module, a, (_, _, variance, dual) = parts(kind, fields)
-    f, df = definition(params)
+    activation, a, (_, _, variance, dual) = parts(kind, fields)
+    f, df = definition(activation)
     A, B = variance(q, a), variance(p, a)
-    kink = (*module.kinks(params), 0.0)[0]
+    kink = (*activation.kink_points(), 0.0)[0]
     for got, size in ((A, q), (B, p)):
         x, w = panels([-13.0, -5.0, kink / math.sqrt(size), 5.0, 13.0])
         wanted = np.sum(w * np.exp(-(x**2) / 2) * f(math.sqrt(size) * x) ** 2) / math.sqrt(2 * math.pi)
@@ -139,7 +143,7 @@ def test_dual_is_the_integral(kind: str, fields: dict[str, Any], q: float, p: fl
     correlation = expectation(f, q, p, u, kink) / math.sqrt(A * B)
     assert tau == pytest.approx(1 - correlation, abs=2e-13)
     assert sigma == pytest.approx(1 + correlation, abs=2e-13)
-    if not module.jumps(params):
+    if not activation.jumps():
         assert slope == pytest.approx(
             expectation(df, q, p, u, kink), rel=2e-11 if kind == "custom" else 1e-12, abs=1e-13
         )
@@ -147,25 +151,25 @@ def test_dual_is_the_integral(kind: str, fields: dict[str, Any], q: float, p: fl
 
 @pytest.mark.parametrize(("kind", "fields"), KINDS)
 def test_variance_is_the_dual_on_the_diagonal(kind: str, fields: dict[str, Any]) -> None:
-    params, module, a, (_, _, variance, dual) = parts(kind, fields)
+    activation, a, (_, _, variance, dual) = parts(kind, fields)
     for q in (1e-6, 0.3, 1.0, 40.0, 1e6):
         A = variance(q, a)
         if math.isfinite(A):
             tau, sigma, slope = dual(q, q, A, A, 0.0, 2.0, a)
             assert tau == 0.0
             assert sigma == 2.0
-            assert (slope == math.inf) == module.jumps(params)
+            assert (slope == math.inf) == activation.jumps()
 
 
 @pytest.mark.parametrize(("kind", "fields"), IN_ARB)
 @with_digits
 def test_arb_agrees_and_its_slope_is_the_derivative(kind: str, fields: dict[str, Any]) -> None:
-    params, module, a, (_, _, variance, dual) = parts(kind, fields)
+    activation, a, (_, _, variance, dual) = parts(kind, fields)
     us = [arb(u) for u in (1, -1, 0.75, -0.5, 0)]
     for q in (0.3, 1.0):
-        F, slopes = module.arb_dual(params, arb(q), us, True)
+        F, slopes = activation.arb_dual(arb(q), us, True)
         assert all(f.is_finite() for f in F)
-        assert module.arb_dual(params, arb(q), us, False)[1] is None
+        assert activation.arb_dual(arb(q), us, False)[1] is None
         A = variance(q, a)
         assert pytest.approx(float(F[0]), rel=1e-14) == A
         for u, f, slope in zip(us, F, slopes, strict=True):
@@ -175,7 +179,7 @@ def test_arb_agrees_and_its_slope_is_the_derivative(kind: str, fields: dict[str,
             assert float_slope == pytest.approx(float(slope), rel=1e-13, abs=1e-14)
             if abs(u) < 1:
                 h = arb(2) ** -60
-                (above, below), _ = module.arb_dual(params, arb(q), [u + h, u - h], False)
+                (above, below), _ = activation.arb_dual(arb(q), [u + h, u - h], False)
                 assert float((above - below) / (2 * h * q)) == pytest.approx(float(slope), rel=1e-15, abs=1e-30)
 
 
@@ -183,11 +187,11 @@ def test_arb_agrees_and_its_slope_is_the_derivative(kind: str, fields: dict[str,
 @pytest.mark.parametrize(("kind", "fields"), KINKED)
 @with_digits
 def test_kinked_kinds_keep_every_digit_at_both_ends(kind: str, fields: dict[str, Any], t: float) -> None:
-    params, module, a, (_, _, variance, dual) = parts(kind, fields)
+    activation, a, (_, _, variance, dual) = parts(kind, fields)
     A = variance(1.7, a)
-    tau, _ = in_arb(module, params, 1.7, t)
+    tau, _ = in_arb(activation, 1.7, t)
     assert dual(1.7, 1.7, A, A, t, 2 - t, a)[0] == pytest.approx(tau, rel=2e-14)
-    _, sigma = in_arb(module, params, 1.7, t, near_minus=True)
+    _, sigma = in_arb(activation, 1.7, t, near_minus=True)
     assert dual(1.7, 1.7, A, A, 2 - t, t, a)[1] == pytest.approx(sigma, rel=2e-14)
 
 
@@ -198,10 +202,10 @@ def test_kinked_kinds_keep_every_digit_at_both_ends(kind: str, fields: dict[str,
 def test_closed_forms_keep_every_digit_near_the_diagonal(kind: str, q: float, t: float) -> None:
     """τ relatively, for equal variances however large; exp beyond its overflow too."""
     fields = {"degree": 5} if kind in ("monomial", "hermite") else {}
-    params, module, a, (_, _, variance, dual) = parts(kind, fields)
+    activation, a, (_, _, variance, dual) = parts(kind, fields)
     A = variance(q, a)
     tau = dual(q, q, A, A, t, 2 - t, a)[0]
-    assert tau == pytest.approx(in_arb(module, params, q, t)[0], rel=1e-13)
+    assert tau == pytest.approx(in_arb(activation, q, t)[0], rel=1e-13)
     # variances that differ by rounding alone, as of points on one sphere
     p = q * (1 + 2**-50)
     assert dual(q, p, A, variance(p, a), t, 2 - t, a)[0] == pytest.approx(tau, rel=1e-13, abs=1e-30 * max(1, q))
@@ -211,21 +215,21 @@ def test_closed_forms_keep_every_digit_near_the_diagonal(kind: str, q: float, t:
 @with_digits
 def test_odd_kinds_keep_every_digit_near_minus_one(kind: str) -> None:
     fields = {"degree": 5} if kind in ("monomial", "hermite") else {}
-    params, module, a, (_, _, variance, dual) = parts(kind, fields)
+    activation, a, (_, _, variance, dual) = parts(kind, fields)
     for q in (1e-6, 0.2, 1e6):
         for s in (1e-30, 1e-9, 0.03):
             A = variance(q, a)
-            sigma = in_arb(module, params, q, s, near_minus=True)[1]
+            sigma = in_arb(activation, q, s, near_minus=True)[1]
             assert dual(q, q, A, A, 2 - s, s, a)[1] == pytest.approx(sigma, rel=1e-13)
 
 
 @pytest.mark.parametrize(("kind", "fields"), [("gelu", {}), ("leaky_relu", {"slope": 0.3}), ("cos", {})])
 def test_monte_carlo(kind: str, fields: dict[str, Any]) -> None:
     """E φ(z)φ(z') over 10⁶ draws, within 5 of its own standard errors."""
-    params, _, a, (_, _, variance, dual) = parts(kind, fields)
+    activation, a, (_, _, variance, dual) = parts(kind, fields)
     q, p, u, n = 1.3, 0.8, -0.4, 1_000_000
     x, y = np.random.default_rng(5).standard_normal((2, n))
-    f, df = definition(params)
+    f, df = definition(activation)
     z, w = math.sqrt(q) * x, math.sqrt(p) * (u * x + math.sqrt(1 - u * u) * y)
     A, B = variance(q, a), variance(p, a)
     tau, _, slope = dual(q, p, A, B, 1 - u, 1 + u, a)
@@ -252,7 +256,7 @@ def test_never_nan_by_quadrature(kind: str, distance: float, q: float, p: float)
 
 
 def check_sane(kind: str, fields: dict[str, Any], q: float, p: float, distance: float, flip: bool) -> None:
-    params, module, a, (_, _, variance, dual) = parts(kind, fields)
+    activation, a, (_, _, variance, dual) = parts(kind, fields)
     t, s = (2 - distance, distance) if flip else (distance, 2 - distance)
     A, B = variance(q, a), variance(p, a)
     assert A >= 0
@@ -266,18 +270,18 @@ def check_sane(kind: str, fields: dict[str, Any], q: float, p: float, distance: 
         assert (tau, sigma) == (1.0, 1.0)
     elif q == p and t == 0:
         assert tau == 0
-    assert math.isfinite(slope) or module.jumps(params) or max(A, B) > 1e150
+    assert math.isfinite(slope) or activation.jumps() or max(A, B) > 1e150
 
 
 @pytest.mark.parametrize(("kind", "fields"), KINDS)
 def test_shape_is_as_declared(kind: str, fields: dict[str, Any]) -> None:
-    params, module, a, (phi, _, _, _) = parts(kind, fields)
+    activation, a, (phi, _, _, _) = parts(kind, fields)
     values = {z: phi(z, a) for z in (-2.0, -0.7, 0.4, 1.9)}
-    homogeneity = module.homogeneity(params)
+    homogeneity = activation.homogeneity()
     for h in (0, 1):
         is_so = all(phi(3 * z, a) == pytest.approx(3**h * f, rel=1e-14) for z, f in values.items())
         assert is_so == (homogeneity == h) or kind == "custom"  # a φ of one's own is not looked into
-    n = module.degree(params)
+    n = activation.polynomial_degree()
     x = np.linspace(-2, 2, 40)
     y = np.array([phi(z, a) for z in x])
     residual = [np.abs(np.polynomial.Polynomial.fit(x, y, k)(x) - y).max() / np.abs(y).max() for k in range(8)]
@@ -286,11 +290,11 @@ def test_shape_is_as_declared(kind: str, fields: dict[str, Any]) -> None:
     else:
         assert residual[n] < 1e-13
         assert n == 0 or residual[n - 1] > 1e-7
-    for k in module.kinks(params):
+    for k in activation.kink_points():
         jump = abs(phi(k + 1e-12, a) - phi(k - 1e-12, a))
-        assert (jump > 0.5) == module.jumps(params)
-    if not module.kinks(params):
-        assert not module.jumps(params)
+        assert (jump > 0.5) == activation.jumps()
+    if not activation.kink_points():
+        assert not activation.jumps()
         h = 1e-3  # second differences of a smooth φ are O(h²)
         assert abs(phi(h, a) - 2 * phi(0.0, a) + phi(-h, a)) < 5 * h * h
 
@@ -312,15 +316,15 @@ def test_wrong_parameters_are_refused(kind: str, fields: dict[str, Any]) -> None
 
 @with_digits
 def test_the_series_says_when_it_is_too_long() -> None:
-    params, module, *_ = parts("tanh", {})
+    activation, *_ = parts("tanh", {})
     with pytest.raises(SimlabError, match="more than 20000 terms"):
-        module.arb_dual(params, arb(1000), [arb(1)], False)
+        activation.arb_dual(arb(1000), [arb(1)], False)
 
 
 @pytest.mark.parametrize(("shift", "q"), [(1.0, 0.7), (-2.0, 1.3), (3.0, 0.1), (0.5, 40.0)])
 def test_the_second_moment_of_a_shifted_relu(shift: float, q: float) -> None:
     """E max(√q x + b, 0)² = (q + b²)Φ(b/√q) + b√q ϕ(b/√q)."""
-    _, _, a, (_, _, variance, _) = parts("shifted", {"shift": shift})
+    _, a, (_, _, variance, _) = parts("shifted", {"shift": shift})
     r = shift / math.sqrt(q)
     density = math.exp(-r * r / 2) / math.sqrt(2 * math.pi)
     closed = (q + shift**2) * special.ndtr(r) + shift * math.sqrt(q) * density

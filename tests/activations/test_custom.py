@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import math
 import pickle
@@ -13,8 +12,9 @@ import numpy as np
 import pytest
 
 from simlab import activations
+from simlab.activations import Activation
 from simlab.core.errors import BadInput
-from simlab.core.params import Params, dump, module_of, parse
+from simlab.core.parsing import dump, parse
 
 pytestmark = pytest.mark.usefixtures("allow_code")
 
@@ -44,9 +44,9 @@ def uncompilable(z: float) -> float:
     return float(open(str(z)).read())
 
 
-def dual_of(params: Params, q: float, p: float, t: float, s: float) -> tuple[float, float, float, float, float]:
-    _, _, variance, dual = activations.compiled(params)
-    a = module_of(params).numbers(params)
+def dual_of(activation: Activation, q: float, p: float, t: float, s: float) -> tuple[float, float, float, float, float]:
+    _, _, variance, dual = activation.compiled()
+    a = activation.numbers()
     A, B = variance(q, a), variance(p, a)
     return (A, B, *dual(q, p, A, B, t, s, a))
 
@@ -106,18 +106,17 @@ def test_every_way_to_give_a_function() -> None:
 def test_differences_do_not_reach_across_kinks() -> None:
     kinks = (0.0, 0.05, 1.0)
     bent = activations.custom(pieced, kinks=kinks)
-    _, dphi, _, _ = activations.compiled(bent)
+    dphi = bent.compiled().dphi
     for z in (-1.0, -0.01, -1e-9, 1e-9, 0.02, 0.049999, 0.050001, 0.4, 0.9999, 1.0001, 3.0):
         wanted = math.exp(z) if z < 0 else (2.0 if z < 0.05 else (math.cos(z) if z < 1 else 2 * z))
         assert dphi(z, np.array(kinks)) == pytest.approx(wanted, rel=2e-11)
 
 
 def test_jumps_are_seen() -> None:
-    custom = importlib.import_module("simlab.activations.custom")
-    params = activations.custom(stairs, kinks=(0.5,))
-    assert custom.jumps(params)
-    assert dual_of(params, 1.0, 1.0, 0.5, 1.5)[4] == math.inf
-    assert not custom.jumps(activations.custom(ramp, kinks=(0.0,)))
+    jumping = activations.custom(stairs, kinks=(0.5,))
+    assert jumping.jumps()
+    assert dual_of(jumping, 1.0, 1.0, 0.5, 1.5)[4] == math.inf
+    assert not activations.custom(ramp, kinks=(0.0,)).jumps()
     # the jump's part of τ is of order √t: it needs panels as fine as that
     sign = activations.custom(np.sign, kinks=(0.0,))
     for t in (1e-18, 1e-8, 0.2):
@@ -130,7 +129,7 @@ def test_equal_by_function_hashable_and_compiled_once() -> None:
     assert one == two
     assert hash(one) == hash(two)
     assert one != activations.custom(hard, kinks=(0.0,))
-    assert activations.compiled(one) is activations.compiled(two)
+    assert one.compiled() is two.compiled()
     assert pickle.loads(pickle.dumps(activations.custom(np.tanh))) == activations.custom(np.tanh)
     text = activations.custom("numpy:tanh", kinks=(1.0, -1.0))
     assert dump(text) == {"phi": "numpy:tanh", "kinks": [-1.0, 1.0]}
@@ -171,5 +170,5 @@ def test_wrong_fields_are_refused(fields: dict[str, Any], says: str) -> None:
 )
 def test_functions_that_cannot_be_used_are_refused(phi: Any, says: str) -> None:
     with pytest.raises(BadInput, match=says) as refusal:
-        activations.compiled(activations.custom(phi))
+        activations.custom(phi).compiled()
     assert "\n" not in str(refusal.value)

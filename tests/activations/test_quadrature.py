@@ -13,14 +13,13 @@ from flint import arb
 from scipy import special
 
 from simlab import activations
-from simlab.core.params import module_of
 from simlab.core.quadrature import NODES, WEIGHTS, next_edge
 
 
 def dual_of(kind: str, q: float, p: float, t: float, s: float) -> tuple[float, float, float, float, float]:
-    params = activations.get(kind)
-    _, _, variance, dual = activations.compiled(params)
-    a = module_of(params).numbers(params)
+    activation = activations.get(kind)
+    _, _, variance, dual = activation.compiled()
+    a = activation.numbers()
     A, B = variance(q, a), variance(p, a)
     return (A, B, *dual(q, p, A, B, t, s, a))
 
@@ -29,11 +28,11 @@ def dual_of(kind: str, q: float, p: float, t: float, s: float) -> tuple[float, f
 @pytest.mark.parametrize("q", [1e-6, 0.01, 0.5, 5.0])
 def test_against_the_hermite_series(kind: str, q: float) -> None:
     """τ to 1e-12 of itself, but for the rounding ε√τ of a difference of φ's; σ likewise near u = −1; Ḟ to 1e-11."""
-    params = activations.get(kind)
+    activation = activations.get(kind)
     ts = [1e-25, 1e-12, 1e-5, 0.01, 0.3, 1.0]
     with flint.ctx.workprec(120):
         us = [1 - arb(t) for t in ts] + [arb(t) - 1 for t in ts]
-        F, slopes = module_of(params).arb_dual(params, arb(q), [arb(1), *us], True)
+        F, slopes = activation.arb_dual(arb(q), [arb(1), *us], True)
         taus = [float(1 - f / F[0]) for f in F[1:]]
         sigmas = [float(1 + f / F[0]) for f in F[1:]]
     for i, (t, s) in enumerate([(t, 2 - t) for t in ts] + [(2 - t, t) for t in ts]):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simlab import activations, kernels, networks
-from simlab.core import lookup
+from simlab.core import kinds
 from simlab.core.errors import BadInput
 from simlab.core.params import choose
 from simlab.kernels import laplace, nngp, ntk, polynomial, residual
@@ -17,7 +17,7 @@ from simlab.kernels import laplace, nngp, ntk, polynomial, residual
 RNG = np.random.default_rng(3)
 X, Y = RNG.standard_normal((7, 4)), RNG.standard_normal((5, 4))
 ON_SPHERE = X / np.linalg.norm(X, axis=1, keepdims=True)
-KERNELS = [choose("kernels", {"kind": kind, **table}, "kernel") for kind, table in lookup.all_examples("kernels")]
+KERNELS = [choose("kernels", {"kind": kind, **table}, "kernel") for kind, table in kinds.all_examples("kernels")]
 COMBINED = [0.5 * ntk(3) + laplace(1.0), ntk(2) * laplace(2.0), 3.0 * nngp(4)]
 
 
@@ -148,13 +148,15 @@ def test_a_known_function_is_the_activation_of_its_name(function, name):
 
 
 def test_each_function_has_the_values_of_its_activation():
-    from simlab.activations._functions import KINDS
+    known = [(cls, pair) for cls in activation_classes() for pair in cls.python_functions().items()]
+    assert len(known) > 10
+    for cls, (function, fields) in known:
+        z = np.array([-1.3, -0.2, 0.4, 2.0])
+        assert cls(**fields)(z) == pytest.approx([float(function(v)) for v in z], rel=1e-14), function
 
-    for function, (name, fields) in KINDS.items():
-        chosen = activations.get(name, **fields)
-        phi, numbers = activations.compiled(chosen)[0], lookup.get("activations", name).numbers(chosen)
-        for z in (-1.3, -0.2, 0.4, 2.0):
-            assert phi(z, numbers) == pytest.approx(float(function(z)), rel=1e-14), function
+
+def activation_classes():
+    return [kinds.get("activations", kind) for kind in kinds.names("activations")]
 
 
 def test_the_module_of_an_activation_is_its_name():

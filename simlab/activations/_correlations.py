@@ -1,32 +1,8 @@
-"""What most activations answer about their shape: smooth, no polynomial, not homogeneous, no parameters."""
+"""Rounding of the correlation after an activation, 1 − τ = σ − 1."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from simlab.core.jit import jit
-from simlab.core.params import Params
-
-
-def numbers(params: Params) -> NDArray[np.float64]:
-    return np.zeros(0)
-
-
-def homogeneity(params: Params) -> int | None:
-    return None
-
-
-def degree(params: Params) -> int | None:
-    return None
-
-
-def kinks(params: Params) -> tuple[float, ...]:
-    return ()
-
-
-def jumps(params: Params) -> bool:
-    return False
 
 
 @jit

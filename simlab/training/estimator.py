@@ -1,0 +1,98 @@
+"""A network and its training as an estimator of scikit-learn's kind, which it does not need.
+
+`simlab.machines.TrainedNetwork` is this class. It lives here because it needs networks, flows and machines.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from simlab.core.checks import BadData
+from simlab.core.errors import BadInput
+from simlab.machines.estimator import Estimator, labels
+from simlab.training.fitting import train
+from simlab.training.trained import Trained
+
+Floats = NDArray[np.float64]
+
+
+class TrainedNetwork(Estimator):
+    """Follows scikit-learn: ``TrainedNetwork(networks.TwoLayer(width=50), flow).fit(X, y).predict(X)``.
+
+    network: what to train, as in `simlab.train`.
+    flow: how to train it.
+    loss: "squared".
+    seed: root of the random streams; the same seed gives the same bits.
+    observe: observables, as in `simlab.train`.
+    records: how many instants to measure at.
+    dtype: precision of the flow, float64 or float32.
+    threads: threads of BLAS and numba.
+
+    ``GridSearchCV`` searches over ``network``, ``network__width``, ``flow__step`` and their like.
+
+    After `fit`: `trained_`, a `simlab.training.Trained` with trajectory, weights and tangent kernel; `ending_`, how the
+    flow ended, in words; `n_features_in_` and, for data frames, `feature_names_in_`.
+    """
+
+    trained_: Trained
+
+    def __init__(
+        self,
+        network: Any,
+        flow: Any,
+        *,
+        loss: str = "squared",
+        seed: int = 0,
+        observe: Any = ("train_loss",),
+        records: int = 2,
+        dtype: DTypeLike = "float64",
+        threads: int = 1,
+    ) -> None:
+        self.network = network
+        self.flow = flow
+        self.loss = loss
+        self.seed = seed
+        self.observe = observe
+        self.records = records
+        self.dtype = dtype
+        self.threads = threads
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Train on X : (n, d) and y : (n,) or (n, outputs)."""
+        data = self._inputs(X, reset=True)
+        values = labels(y, len(data))
+        if values.shape[1:] == (1,):
+            _warn_of_column()
+        settings = ("loss", "seed", "observe", "records", "dtype", "threads")
+        try:
+            trained = train(self.network, data, values, self.flow, **{name: getattr(self, name) for name in settings})
+        except BadInput as error:
+            raise error if isinstance(error, ValueError | TypeError) else BadData(str(error)) from None
+        self.ending_, self.trained_ = trained.ending, trained
+        return self
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """f(x_i) : (m,) or (m, outputs)"""
+        self._check_fitted()
+        return self.trained_.predict(self._inputs(X, reset=False))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "trained_")  # set last
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False  # as many values as the network has outputs, no other number
+        return tags
+
+
+def _warn_of_column() -> None:
+    """As scikit-learn's own regressors of one output do, where it is loaded."""
+    module = sys.modules.get("sklearn.exceptions")
+    if module is not None:
+        message = "A column-vector y was passed when a 1d array was expected; predictions are a vector"
+        warnings.warn(message, module.DataConversionWarning, stacklevel=3)

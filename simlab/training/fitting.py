@@ -1,0 +1,222 @@
+"""Training: from a network, a flow and arrays to a `Trained`.
+
+The point of a sweep and this share everything: the experiment `gradient_flow` with its loops, observables and random
+streams, given the arrays instead of laws that they are drawn from. Streams: ``init``; flows: ``batches``, ``noise``.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from simlab.core import checks, kinds
+from simlab.core.checks import BadData
+from simlab.core.errors import BadInput, nearest, one_of, shown
+from simlab.core.parsing import choose, parse
+from simlab.core.rng import Streams
+from simlab.flows.flow import Flow
+from simlab.networks.network import Trainable
+from simlab.observables.observable import Observable
+from simlab.record.provenance import provenance
+from simlab.training import threads as limits
+from simlab.training.given_inputs import GivenInputs
+from simlab.training.given_values import GivenValues
+from simlab.training.samples import Samples, checked
+from simlab.training.trained import Trained
+
+LOSSES = ("squared",)
+MOST_SEED = (1 << 128) - 1
+Progress = Callable[[float, float], None]
+"""Called with how much is done, of how much: steps, or records of a flow in time."""
+WORDS = {
+    "target.kind = 'given_values'": "y is given as values",
+    "data.kind = 'given_inputs'": "X is given as rows",
+    "validation_samples = 0": "X_validation is not given",
+    "experiment.validation_samples": "X_validation and y_validation",
+    "test_samples = 0": "X_test is not given",
+    "experiment.test_samples": "X_test and y_test",
+    "test_samples = ": "rows of X_test = ",
+    "observables": "observe",
+}
+"""What a spec calls something → what `train` calls it, for errors."""
+
+
+class Options(TypedDict, total=False):
+    """Arguments of `simlab.train` beside network, data and flow."""
+
+    loss: str
+    X_test: ArrayLike | None
+    y_test: ArrayLike | None
+    X_validation: ArrayLike | None
+    y_validation: ArrayLike | None
+    observe: str | Observable | Mapping[str, Any] | Iterable[str | Observable | Mapping[str, Any]] | None
+    records: int
+    spacing: str
+    at: Iterable[float]
+    seed: int | None
+    dtype: DTypeLike
+    threads: int
+
+
+def train(
+    network: Trainable | str | Mapping[str, Any],
+    X: ArrayLike,
+    y: ArrayLike,
+    flow: Flow | Mapping[str, Any],
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> Trained:
+    """As `simlab.train`, which says what the options are; `progress` is called every half second."""
+    unknown = sorted(set(options) - set(Options.__annotations__))
+    if unknown:
+        raise TypeError(f"train() has no argument {unknown[0]!r}{nearest(unknown[0], Options.__annotations__)}")
+    checks.choice(options.get("loss", LOSSES[0]), "loss", LOSSES)
+    threads, seed = limits.checked(options.get("threads", 1)), _seed(options.get("seed"))
+    net, downhill = _chosen("networks", network, "network"), _chosen("flows", flow, "flow")
+    samples = checked(
+        X,
+        y,
+        (options.get("X_test"), options.get("y_test")),
+        (options.get("X_validation"), options.get("y_validation")),
+    )
+    experiment = _experiment(net, downhill, samples, options)
+    with limits.limited(threads):
+        return _follow(experiment, samples, seed, threads, progress)
+
+
+def _seed(seed: Any) -> int:
+    return secrets.randbits(32) if seed is None else checks.whole(seed, "seed", least=0, most=MOST_SEED)
+
+
+def _chosen(room: str, value: Any, key: str) -> Any:
+    """The kind that an object, a class, a name or a table stands for; refuses a kind of another room."""
+    found = choose(room, _plain(value) if isinstance(value, Mapping) else value, key)
+    if not isinstance(found, kinds.contract(room)):
+        must = f"must be one of simlab.{room}, such as {one_of(kinds.names(room))}"
+        raise BadInput(f"{key} = {shown(value)}: {must}") from None
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and lists of NumPy's in a table as TOML would give them."""
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+
+
+def _experiment(network: Any, flow: Flow, samples: Samples, options: Options) -> Any:
+    """The experiment whose point this training is; BadInput where the parts do not fit together."""
+    if isinstance(network, Trainable) and network.output_count() != samples.columns:
+        columns, outputs = _counted(samples.columns, "column"), _counted(network.output_count(), "output")
+        raise BadData(f"y has {columns}: network.kind = {network.kind!r} has {outputs} here; they must agree")
+    if flow.draws_fresh():
+        raise BadData("flow.fresh = true: X and y are given, so that there is no law to draw new samples from")
+    listed = checks.listed(options.get("at", ()), "at", "a list of steps or times")
+    fields = {
+        "samples": len(samples.y),
+        "test_samples": len(samples.y_test),
+        "validation_samples": len(samples.y_validation),
+        "records": checks.whole(options.get("records", 101), "records"),
+        "spacing": options.get("spacing", "linear"),
+        "at": [checks.number(at, "at") for at in listed],
+        "dtype": checks.float_type(options.get("dtype", "float64")).name,
+        "network": network,
+        "flow": flow,
+        "observables": _observables(options.get("observe"), samples),
+        "data": GivenInputs(dim=samples.dim),
+        "target": GivenValues(columns=samples.columns),
+    }
+    try:
+        return parse(kinds.get("experiments", "gradient_flow"), fields)
+    except BadInput as error:
+        raise BadData(_in_words(str(error))) from None
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _observables(observe: Any, samples: Samples) -> list[Observable]:
+    """What to measure; by default the losses on what is given, and how far the weights move."""
+    if observe is None:
+        test = ["test_loss"] if len(samples.y_test) else []
+        validation = ["validation_error"] if len(samples.y_validation) else []
+        observe = ["train_loss", *test, *validation, "weight_movement"]
+    single = isinstance(observe, str | Mapping | Observable | type)
+    listed = [observe] if single else checks.listed(observe, "observe", "a list of observables, or one")
+    found = [_chosen("observables", one, f"observe[{i}]") for i, one in enumerate(listed)]
+    for one in found:
+        if one.needs_test and not len(samples.y_test):
+            raise BadData(f"X_test is not given: the observable {one.kind} is measured there; give X_test and y_test")
+    return found
+
+
+def _in_words(line: str) -> str:
+    """An error of an experiment in the words of `train`."""
+    for spec, here in WORDS.items():
+        line = line.replace(spec, here)
+    return line
+
+
+def _follow(experiment: Any, samples: Samples, seed: int, threads: int, progress: Progress | None) -> Trained:
+    """Run the flow to its end and keep what was measured."""
+    streams = Streams(seed)
+    outputs = experiment.outputs()
+    work = _work(experiment, samples, streams)
+    state = experiment.start(work, streams)
+    rows: dict[str, list[NDArray[Any]]] = {name: [] for name in outputs}
+    while not experiment.finished(state):
+        for name, values in experiment.advance(work, state).items():
+            rows[name].append(np.asarray(values, outputs[name].dtype))
+        if progress is not None:
+            progress(*experiment.progress(state))
+    trajectories = {name for name, output in outputs.items() if output.is_trajectory}
+    columns = {n: np.concatenate(parts) if n in trajectories else parts[0] for n, parts in rows.items() if parts}
+    return Trained(
+        network=experiment.network,
+        flow=experiment.flow,
+        observables=experiment.observables,
+        theta=np.array(state["net_theta"], np.float64),
+        theta0=np.array(work.theta0, np.float64),
+        dim=samples.dim,
+        ending=outputs["ending"].codes[int(columns["ending"])],
+        seed=seed,
+        threads=threads,
+        dtype=experiment.dtype,
+        columns=columns,
+        outputs=outputs,
+        made_by=provenance(),
+    )
+
+
+def _work(experiment: Any, samples: Samples, streams: Streams) -> Any:  # PROVISIONAL
+    from simlab.experiments import _descent, gradient_flow
+    from simlab.flows.problem import Problem
+    from simlab.networks import linearised
+    from simlab.networks.bound import Bound
+
+    theta0 = experiment.network.initialise(samples.dim, streams["init"])
+
+    def problem(network: Any) -> Problem:
+        return Problem.of(
+            Bound(network, samples.dim, experiment.dtype), samples.X, samples.y, experiment.flow.alpha,
+            width=getattr(experiment.network, "width", None), fresh=None,
+        )  # fmt: skip
+
+    beside = None
+    if experiment.needs_linearised:
+        beside = (
+            problem(linearised.Params(network=experiment.network)),
+            linearised.around(experiment.network, theta0),
+        )
+    course = _descent.course(experiment, problem(experiment.network), theta0, beside)
+    s = samples
+    return gradient_flow.Work(
+        s.X, s.y, s.X_test, s.y_test, s.X_validation, s.y_validation, theta0, experiment.target, course
+    )

@@ -1,0 +1,30 @@
+"""Values that a user gave: a target that is known at the given inputs and nowhere else.
+
+It stands where an experiment has its target, so that observables that need to know the function refuse it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from simlab.core.errors import BadInput
+from simlab.targets.target import Floats, Function, Target
+
+
+class GivenValues(Target):
+    """Values y : (n,), or (n, c) with c > 1."""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"columns": 2})
+    columns: int = Field(1, ge=1, description="number c of values per input")
+
+    def components(self) -> int | None:
+        return None if self.columns == 1 else self.columns
+
+    def draw(self, dim: int, rng: np.random.Generator) -> Function:
+        def unknown(X: Floats) -> Floats:
+            raise BadInput("y is given as values: the function is known at the rows of X alone")
+
+        return unknown

@@ -1,0 +1,77 @@
+"""The arrays that a user trains on, checked: training data, and where given test and validation data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simlab.core import checks
+from simlab.core.checks import BadData
+
+Floats = NDArray[np.float64]
+Pair = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Inputs X : (n, d) and values y : (n,) or (n, c), in float64; without rows where nothing was given."""
+
+    X: Floats
+    y: Floats
+    X_test: Floats
+    y_test: Floats
+    X_validation: Floats
+    y_validation: Floats
+
+    @property
+    def dim(self) -> int:
+        """Dimension d of the inputs."""
+        return int(self.X.shape[1])
+
+    @property
+    def columns(self) -> int:
+        """Number c of values per input."""
+        return 1 if self.y.ndim == 1 else int(self.y.shape[1])
+
+
+def checked(X: Any, y: Any, test: Pair = (None, None), validation: Pair = (None, None)) -> Samples:
+    """Arrays as the compiled loops take them: float64, C order, writable; a single column of values as a vector.
+
+    test, validation: (inputs, values), None for both where there are none.
+    """
+    inputs, values = _pair(X, y, "")
+    dim = inputs.shape[1]
+    more = [_optional(pair, name, dim, values) for pair, name in ((test, "_test"), (validation, "_validation"))]
+    return Samples(inputs, values, *more[0], *more[1])
+
+
+def usable(values: Floats) -> Floats:
+    """An array in C order that may be written to, for which compiled loops are made; copied where it is another."""
+    return np.require(values, requirements=["C", "W"])
+
+
+def _pair(X: Any, y: Any, name: str, dim: int | None = None) -> tuple[Floats, Floats]:
+    inputs = usable(checks.matrix(X, f"X{name}", dim=dim))
+    n = len(inputs)
+    if not n:
+        raise BadData(f"X{name} has shape {inputs.shape}: must have one row or more")
+    values = usable(checks.array(y, f"y{name}", ndim=(1, 2), must=f"({n},) or ({n}, outputs)"))
+    if len(values) != n or not values.size:
+        raise BadData(f"y{name} has shape {values.shape}: must be ({n},) or ({n}, outputs), one row per row of X{name}")
+    return inputs, values[:, 0].copy() if values.shape[1:] == (1,) else values
+
+
+def _optional(pair: Pair, name: str, dim: int, like: Floats) -> tuple[Floats, Floats]:
+    X, y = pair
+    if X is None and y is None:
+        return np.empty((0, dim)), np.empty((0, *like.shape[1:]))
+    for missing, given, value in (("X", "y", X), ("y", "X", y)):
+        if value is None:
+            raise BadData(f"{missing}{name} is not given: {given}{name} alone is of no use, give both or neither")
+    inputs, values = _pair(X, y, name, dim)
+    if values.shape[1:] != like.shape[1:]:
+        raise BadData(f"y{name} has shape {values.shape}: must have as many columns as y, of shape {like.shape}")
+    return inputs, values

@@ -1,0 +1,176 @@
+"""A trained network as a file: HDF5, and nothing in it that runs when it is read.
+
+Kinds are stored as the TOML text of their tables, everything else as arrays and JSON. The file is sealed: a changed bit
+is found before anything of it is used (`simlab.record.checksum`).
+
+    attributes of the root     simlab_trained (version of the format), spec (TOML), ending, seed, dim, outputs (JSON),
+                               made_by (JSON)
+    theta, theta0              weights at the end and at the start
+    columns/NAME               what was recorded under this name
+    coords/NAME                coordinates of a dimension, where it has any
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import h5py
+import numpy as np
+import tomli_w
+
+from simlab.core import checks, foreign_code
+from simlab.core.errors import BadInput, SimlabError, shown
+from simlab.core.kinds import Kind
+from simlab.core.parsing import choose, dump
+from simlab.record import checksum
+from simlab.record.atomic import committing
+from simlab.record.checked import attribute, get, get_attributes, members, put, put_attributes
+from simlab.record.checksum import Damaged
+from simlab.record.schema import Output
+
+if TYPE_CHECKING:
+    from simlab.training.trained import Trained
+
+SCHEMA = 1
+MARK = "simlab_trained"
+ATTRIBUTES = {MARK: int, "spec": str, "ending": str, "seed": str, "dim": int, "outputs": str, "made_by": str}
+
+
+def tables_text(trained: Trained, *, strict: bool) -> str:
+    """The kinds and settings of a training as TOML. strict: refuse Python functions, which no text can stand for."""
+
+    def plain(value: Any, key: str) -> Any:
+        if isinstance(value, Mapping):
+            return {name: plain(item, f"{key}.{name}") for name, item in value.items()}
+        if isinstance(value, list):
+            return [plain(item, f"{key}[{i}]") for i, item in enumerate(value)]
+        if isinstance(value, bool | int | float | str):
+            return value
+        if strict:
+            raise BadInput(f'{key} = {shown(value)}: cannot be saved; name it as text, "module:name", before training')
+        return shown(value)
+
+    def table(kind: Kind, key: str) -> Any:
+        return plain({"kind": kind.kind, **dump(kind)}, key)
+
+    tables = {
+        "training": {"loss": "squared", "seed": str(trained.seed), "threads": trained.threads, "dtype": trained.dtype},
+        "network": table(trained.network, "network"),
+        "flow": table(trained.flow, "flow"),
+        "observables": [table(one, f"observe[{i}]") for i, one in enumerate(trained.observables)],
+    }
+    return tomli_w.dumps(tables)
+
+
+def save(trained: Trained, path: str | Path, *, overwrite: bool) -> Path:
+    """Write the file in one rename. Refuses a path that is taken, unless told to overwrite."""
+    checks.instance(path, "path", str | Path, "the path of a file")  # type: ignore[arg-type]
+    place = Path(path)
+    if os.path.lexists(place) and not checks.flag(overwrite, "overwrite"):
+        raise BadInput(f"{place}: is there already; give another path, or overwrite=True")
+    image = _image(trained)
+    with committing(place) as temporary:
+        temporary.write_bytes(image)
+        checksum.seal(temporary)
+    return place
+
+
+def _image(trained: Trained) -> bytes:
+    """The bytes of the HDF5 file, made in memory: ctrl-C inside HDF5's writing to a file object would be lost."""
+    described = {
+        name: {"description": out.description, "dims": out.dims, "unit": out.unit, "dtype": out.dtype}
+        | {"codes": list(out.codes.items())}
+        for name, out in trained.outputs.items()
+    }
+    about: dict[str, int | str] = {
+        MARK: SCHEMA,
+        "spec": tables_text(trained, strict=True),
+        "ending": trained.ending,
+        "seed": str(trained.seed),
+        "dim": trained.dim,
+        "outputs": json.dumps(described),
+        "made_by": json.dumps(dict(trained.made_by), sort_keys=True),
+    }
+    with h5py.File("trained.h5", "w", driver="core", backing_store=False, libver=("v110", "v110")) as file:
+        put_attributes(file, about)
+        put(file, "theta", trained.theta)
+        put(file, "theta0", trained.theta0)
+        for name, values in trained.columns.items():
+            put(file.require_group("columns"), name, values)
+        for output in trained.outputs.values():
+            for name, values in output.coords.items():
+                if name not in file.require_group("coords"):
+                    put(file["coords"], name, values)
+        file.flush()
+        image: bytes = file.id.get_file_image()
+    return image
+
+
+def load(path: str | Path, *, allow_code: bool = False) -> Trained:
+    """The trained network that `Trained.save` wrote. Raises BadInput for any other file, `Damaged` for a changed one.
+
+    allow_code: import what "module:name" in the network names (`simlab guide trust`).
+    """
+    checks.instance(path, "path", str | Path, "the path of a file")  # type: ignore[arg-type]
+    place = Path(path)
+    if not place.is_file():
+        raise BadInput(f"{place}: {'is not a regular file' if place.exists() else 'no such file'}")
+    try:
+        return _read(place, allow_code)
+    except Damaged:
+        raise
+    except SimlabError as error:
+        raise BadInput(f"{place}: {str(error).removeprefix(f'{place}: ')}") from None
+    except PermissionError as error:
+        raise BadInput(f"{place}: cannot be read: {error.strerror}") from None
+    except Exception as error:  # HDF5 tells damage in any of them
+        raise Damaged(f"{place}: damaged: {shown(str(error).strip(), 150)[1:-1]}") from None
+
+
+def _read(path: Path, allow_code: bool) -> Trained:
+    from simlab.training.trained import Trained
+
+    if not h5py.is_hdf5(path):
+        raise BadInput("no trained network (Trained.save writes them)")
+    checksum.check_small(path)
+    with h5py.File(path) as file:
+        version = attribute(file, MARK)
+        if not isinstance(version, int | np.integer):
+            raise BadInput("HDF5, but no trained network (Trained.save writes them)")
+        if version != SCHEMA:
+            raise BadInput(f"of format {version}, and this simlab reads format {SCHEMA}; install the newer simlab")
+        checksum.check_seal(path)
+        about = get_attributes(file, ATTRIBUTES, checked=True)
+        theta, theta0 = get(file["theta"], True), get(file["theta0"], True)
+        columns = {name: get(item, True) for name, item in members(file, "columns").items()}
+        coords = {name: get(item, True) for name, item in members(file, "coords").items()}
+    outputs = {}
+    for name, said in json.loads(about["outputs"]).items():
+        dims, codes = tuple(said.pop("dims")), {int(code): word for code, word in said.pop("codes")}
+        own = {dim: coords[dim] for dim in dims if dim in coords}
+        outputs[name] = Output(**said, dims=dims, codes=codes, coords=own)
+    tables = tomllib.loads(about["spec"])
+    settings = tables["training"]
+    with foreign_code.allowing(allow_code):
+        network, flow = choose("networks", tables["network"], "network"), choose("flows", tables["flow"], "flow")
+        observables = choose("observables", tables["observables"], "observe")
+    return Trained(
+        network=network,
+        flow=flow,
+        observables=observables,
+        theta=theta,
+        theta0=theta0,
+        dim=about["dim"],
+        ending=about["ending"],
+        seed=int(about["seed"]),
+        threads=settings["threads"],
+        dtype=settings["dtype"],
+        columns={name: np.asarray(columns[name]) for name in outputs if name in columns},
+        outputs=outputs,
+        made_by=json.loads(about["made_by"]),
+    )
