@@ -17,13 +17,14 @@ from typing import Annotated, Any, ClassVar, Literal
 import numba
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, PlainValidator, model_validator
+from pydantic import Field, model_validator
 
 from simlab import activations
 from simlab.activations.activation import Activation
 from simlab.activations.tiles import both
 from simlab.core import checks
 from simlab.core.errors import BadInput
+from simlab.core.fields import number_or
 from simlab.kernels import nngp, ntk
 from simlab.networks import _two_layer_loops as compiled
 from simlab.networks._gram import Factors, hadamard_gram
@@ -32,14 +33,6 @@ from simlab.networks.limit import Limit
 from simlab.networks.network import Trainable
 
 Floats = NDArray[np.float64]
-
-
-def _number_or_unit(value: Any) -> Any:
-    if value is None or value == "unit":
-        return value
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1e15:
-        return float(value)
-    raise ValueError('must be a number greater than 0, or "unit"')
 
 
 class TwoLayer(Trainable):
@@ -63,7 +56,7 @@ class TwoLayer(Trainable):
     trained: Literal["both", "first", "second"] = Field("both", description="which layers are trained")
     doubled: bool = Field(False, description="neurons in pairs of opposite sign, so that f = 0 at the start")
     init_std: float = Field(1.0, gt=0, le=1e15, description="standard deviation τ of every weight at the start")
-    inner_std: Annotated[float | Literal["unit"] | None, PlainValidator(_number_or_unit)] = Field(
+    inner_std: Annotated[float | Literal["unit"] | None, number_or("unit", most=1e15, optional=True)] = Field(
         None, description='that of W apart: a number, or "unit" for 1/√d; left out: init_std'
     )
 

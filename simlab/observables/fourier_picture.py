@@ -31,7 +31,7 @@ from simlab.core.params import kind_of, module_of
 from simlab.core.quadrature import NODES, WEIGHTS
 from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 from simlab.targets.radial_function import Radial
 
 Floats = NDArray[np.float64]
@@ -73,7 +73,7 @@ class Box:
 
 
 def box(params: Params) -> Box:
-    pixel = 2.0 * params.extent / (params.pixels - 1) * Law.natural(2).ball_radius
+    pixel = 2.0 * params.extent / (params.pixels - 1) * BallLaw.natural(2).ball_radius
     bins = 2 * math.ceil((SIDE * pixel - 1.0) / 2.0) + 1 if SIDE * pixel > 1.0 else 1
     return Box(params.grid, bins / pixel, bins)
 
@@ -85,7 +85,7 @@ def check(params: Params, setting: Setting) -> None:
         raise ValueError(f"data.dim = {setting.dim}: fourier_picture is drawn in the plane, dim = 2")
     if not any(hasattr(module_of(setting.network), name) for name in FIRST_LAYERS):
         raise ValueError(f"network.kind = {kind_of(setting.network)!r}: fourier_picture needs neurons of a first layer")
-    largest = params.grid / (2.0 * box(params).side * Law.natural(2).ball_radius)
+    largest = params.grid / (2.0 * box(params).side * BallLaw.natural(2).ball_radius)
     if 1.5 * params.extent > largest:
         raise ValueError(
             f"observables fourier_picture.grid = {params.grid}: reaches the frequency {largest:.1f} R_d, "
@@ -110,7 +110,7 @@ def outputs(params: Params) -> dict[str, Output]:
 
 def measure(params: Params, view: View) -> dict[str, Any]:
     here = box(params)
-    scale = module_of(view.data).law(view.data).scale  # type: ignore[arg-type]
+    scale = view.data.radius_law().scale
     window = view.once("fourier window", lambda: _window(here))
     target: Any = view.target
     g, (of_target, total) = view.once(
@@ -142,7 +142,7 @@ def _window(here: Box) -> Floats:
     n, step = here.points, here.side / here.points
     half = step * np.arange(n // 2 + 1)
     r = np.hypot(half[:, np.newaxis], half)
-    quadrant = Law.natural(2).phi(r) * np.exp(-0.5 * (8.0 / here.side * r) ** 2)
+    quadrant = BallLaw.natural(2).phi(r) * np.exp(-0.5 * (8.0 / here.side * r) ** 2)
     fold = np.abs(np.arange(n) - n // 2)
     return np.ascontiguousarray(quadrant[np.ix_(fold, fold)])
 
@@ -183,7 +183,7 @@ def _of_target(here: Box, scale: float, target: Any, window: Floats) -> tuple[Fl
     edges = np.unique(np.concatenate([inner, np.linspace(0.0, 0.625 * here.side, math.ceil(here.side * highest) + 1)]))
     r = (0.5 * (edges[1:] + edges[:-1])[:, np.newaxis] + 0.5 * np.diff(edges)[:, np.newaxis] * NODES).ravel()
     weights = (0.5 * np.diff(edges)[:, np.newaxis] * WEIGHTS).ravel()
-    values = target.profile(scale * r) * Law.natural(2).phi(r) * np.exp(-0.5 * (8.0 / here.side * r) ** 2)
+    values = target.profile(scale * r) * BallLaw.natural(2).phi(r) * np.exp(-0.5 * (8.0 / here.side * r) ** 2)
     kept = values != 0.0
     r, values, weights = r[kept], values[kept], (2.0 * math.pi * r * weights)[kept]
     # The transform varies over 1/side; interpolated by cubic splines from a quarter of that.
@@ -200,7 +200,7 @@ def _of_target(here: Box, scale: float, target: Any, window: Floats) -> tuple[Fl
 
 def _outside(params: Params, here: Box, angles: Floats) -> NDArray[np.bool_]:
     """Frequencies of the picture in no tube, (N, N/2+1)."""
-    radius = Law.natural(2).ball_radius
+    radius = BallLaw.natural(2).ball_radius
     reach = radius + BLURS * here.blur
     x = np.arange(here.points // 2 + 1) / here.side
     y = (np.fft.fftfreq(here.points) * here.points / here.side)[:, np.newaxis]

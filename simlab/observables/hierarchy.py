@@ -13,7 +13,6 @@ from simlab.core.params import Params as Base
 from simlab.core.params import kind_of
 from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
-from simlab.targets._trial import on_trial
 
 SEVERAL_OUTPUTS = True
 
@@ -23,8 +22,7 @@ class Params(Base):
 
 
 def check(params: Params, setting: Setting) -> None:
-    drawn = on_trial(setting.target, setting.dim)
-    if drawn and not hasattr(drawn, "parts"):
+    if not setting.target.is_hierarchy:
         raise ValueError(
             f"target.kind = {kind_of(setting.target)!r}: hierarchy needs one made of F and G, such as allen_zhu_li"
         )

@@ -12,9 +12,8 @@ import numpy as np
 
 from simlab.core.params import Params as Base
 from simlab.core.params import kind_of
-from simlab.observables.view import ANY_DIM, Setting, View, check_able
+from simlab.observables.view import Setting, View, check_able
 from simlab.record.schema import RECORD, Output
-from simlab.targets._trial import on_trial
 
 
 class Params(Base):
@@ -23,8 +22,7 @@ class Params(Base):
 
 def check(params: Params, setting: Setting) -> None:
     check_able(setting.network, "neurons", "teacher_alignment")
-    drawn = on_trial(setting.target, ANY_DIM)
-    if drawn and not hasattr(drawn, "neurons"):
+    if not setting.target.has_neurons:
         raise ValueError(
             f"target.kind = {kind_of(setting.target)!r}: teacher_alignment needs a teacher whose neurons are known, "
             f"such as relu_teacher"

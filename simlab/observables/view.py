@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from simlab.core import lookup
 from simlab.core.errors import one_of
 from simlab.core.params import Params, kind_of, module_of
-from simlab.targets import components
 
 Floats = NDArray[np.float64]
 ANY_DIM = 8  # for checks that do not depend on the dimension, which stored data tell only where they are
@@ -102,7 +101,7 @@ class Setting:
 
     @property
     def outputs(self) -> int:
-        return components(self.target) or 1
+        return self.target.components() or 1
 
     @property
     def dim(self) -> int:
