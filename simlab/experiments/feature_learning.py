@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from simlab.core.errors import shown
 from simlab.core.parsing import AsTuple
-from simlab.experiments.following import Samples
+from simlab.experiments.following import SampledCourse
 from simlab.experiments.gradient_flow import GradientFlow
 from simlab.kernels import Kernel
 from simlab.machines import dense
@@ -55,7 +55,7 @@ class FeatureLearning(GradientFlow):
             "target_variance": Output("variance of the target over the test data"),
         }
 
-    def measure_at_end(self, work: Samples, state: Any) -> dict[str, Any]:
+    def measure_at_end(self, work: SampledCourse, state: Any) -> dict[str, Any]:
         K, across = self.kernel.gram(work.X, threads=1), self.kernel.gram(work.X_test, work.X, threads=1)
         alpha = np.stack([dense.solve(K, work.y, ridge).coefficients for ridge in self.ridges], axis=1)
         errors = np.mean((across @ alpha - work.y_test[:, np.newaxis]) ** 2, axis=0)

@@ -1,11 +1,11 @@
 """Experiments that follow a flow: when to record, the linearised network beside, the rows and the ending.
 
 A kind of its own defines `prepare`, which gives a `Course`: the problem, where it starts, and what observables look at.
-For a network on samples that is a `Samples`, made by `Samples.of`, and nothing else is needed:
+For a network on samples that is a `SampledCourse`, made by `SampledCourse.of`, and nothing else is needed:
 
 >>> class Mine(Followed):
 ...     def prepare(self, streams):
-...         return Samples.of(self, network, X, y, network.initialise(X.shape[1], streams["init"]))
+...         return SampledCourse.of(self, network, X, y, network.initialise(X.shape[1], streams["init"]))
 >>> mine = Mine(flow=flows.GradientDescent(steps=100, step=0.1))
 >>> work = mine.prepare(streams)
 >>> state = mine.start(work, streams)
@@ -43,10 +43,12 @@ from simlab.flows.problem import GOING, Problem, ending_of
 from simlab.networks.bound import Bound, diverged_weights
 from simlab.networks.linearised import Linearised
 from simlab.networks.network import Trainable
-from simlab.observables import test_loss, train_loss, weight_movement
 from simlab.observables.observable import Observable
 from simlab.observables.schedule import Spacing, check_listed, instants, schedule
+from simlab.observables.test_loss import TestLoss
+from simlab.observables.train_loss import TrainLoss
 from simlab.observables.view import View
+from simlab.observables.weight_movement import WeightMovement
 from simlab.record.schema import RECORD, Output
 from simlab.targets.target import Function, Target
 
@@ -83,7 +85,7 @@ class Course:
 
 
 @dataclass(kw_only=True)
-class Samples(Course):
+class SampledCourse(Course):
     """A network on samples.
 
     network: the network.
@@ -179,7 +181,7 @@ class Followed(Experiment):
     )
     flow: Flow
     observables: tuple[Observable, ...] = Field(
-        (train_loss.Params(), test_loss.Params(), weight_movement.Params()), description="what to measure"
+        (TrainLoss(), TestLoss(), WeightMovement()), description="what to measure"
     )
 
     @model_validator(mode="after")
@@ -202,10 +204,10 @@ class Followed(Experiment):
 
     @abstractmethod
     def prepare(self, streams: Streams) -> Any:
-        """The `Course` to follow; a `Samples` where a network learns from samples."""
+        """The `Course` to follow; a `SampledCourse` where a network learns from samples."""
 
     def view(self, work: Any, state: Any) -> View:
-        """What observables look at now. This one is for work that is a `Samples`."""
+        """What observables look at now. This one is for work that is a `SampledCourse`."""
         linear = None if state.linear is None else state.linear.theta
         if linear is not None and self.flow.now(state.linear) != self.flow.now(state.net):
             linear = np.full_like(linear, np.nan)  # one of the two ended before the other came here

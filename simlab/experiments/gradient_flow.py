@@ -19,7 +19,7 @@ from simlab.core.rng import Streams
 from simlab.data.law import Law
 from simlab.data.splits import draw
 from simlab.experiments import _heavy_tail
-from simlab.experiments.following import NO_RISK, Floats, Followed, Samples, check_outputs
+from simlab.experiments.following import NO_RISK, Floats, Followed, SampledCourse, check_outputs
 from simlab.flows.problem import GOING
 from simlab.networks.linearised import Linearised
 from simlab.networks.network import Trainable
@@ -92,7 +92,7 @@ class GradientFlow(Followed):
             new = self.data.sample(n, rng)
             return new, values(new)
 
-        return Samples.of(
+        return SampledCourse.of(
             self, self.network, X, values(X), theta0, dtype=self.dtype, fresh=None if self.data.finite else fresh,
             X_test=X_test, y_test=values(X_test), X_validation=X_validation, y_validation=values(X_validation),
             data=self.data, target=target,

@@ -29,7 +29,7 @@ from pydantic import Field, model_validator
 from simlab.core.errors import BadInput, shown
 from simlab.core.rng import Streams
 from simlab.core.state import State
-from simlab.experiments.following import Floats, FollowedState, Samples
+from simlab.experiments.following import Floats, FollowedState, SampledCourse
 from simlab.experiments.gradient_flow import GradientFlow
 from simlab.networks.two_layer import TwoLayer
 from simlab.observables.view import View
@@ -77,7 +77,7 @@ class MergedState(FollowedState):
 
 
 @dataclass(kw_only=True)
-class Work(Samples):
+class Work(SampledCourse):
     """What is followed, and beside it
 
     function: the target as drawn.
@@ -150,7 +150,7 @@ class MergedStaircase(GradientFlow):
         }
 
     def prepare(self, streams: Streams) -> Work:
-        followed: Samples = super().prepare(streams)
+        followed: SampledCourse = super().prepare(streams)
         target = followed.target
         assert isinstance(target, BooleanFunction)  # validated
         count = target.coordinates.size

@@ -32,9 +32,10 @@ from simlab.experiments.following import Course, Floats, Followed, FollowedState
 from simlab.flows.problem import Problem
 from simlab.networks.population import gradient, scratch_size
 from simlab.networks.two_layer import TwoLayer
-from simlab.observables import risk, weight_movement
 from simlab.observables.observable import Observable
+from simlab.observables.risk import Risk
 from simlab.observables.view import Setting, View, check
+from simlab.observables.weight_movement import WeightMovement
 from simlab.targets import NeuronSum
 from simlab.targets.target import Target
 from simlab.theory.population import exact_risk
@@ -96,9 +97,7 @@ class PopulationFlow(Followed):
     data: Law
     target: Target
     network: TwoLayer
-    observables: tuple[Observable, ...] = Field(
-        (risk.Params(), weight_movement.Params()), description="what to measure"
-    )
+    observables: tuple[Observable, ...] = Field((Risk(), WeightMovement()), description="what to measure")
 
     @field_validator("data")
     @classmethod

@@ -33,7 +33,7 @@ from simlab.core.errors import BadInput, one_of
 from simlab.core.rng import Streams
 from simlab.core.state import State
 from simlab.experiments import _heavy_tail
-from simlab.experiments.following import Floats, FollowedState, Samples
+from simlab.experiments.following import Floats, FollowedState, SampledCourse
 from simlab.experiments.gradient_flow import GradientFlow
 from simlab.networks.network import ThreeLayer
 from simlab.observables.view import View
@@ -117,7 +117,7 @@ class RadialFlow(GradientFlow):
             found["certificate"] = Output("least E(f − g)² of any two-layer net of this width; NaN: there is none")
         return found
 
-    def start(self, work: Samples, streams: Streams) -> RadialState:
+    def start(self, work: SampledCourse, streams: Streams) -> RadialState:
         state: RadialState = super().start(work, streams)
         if isinstance(self.network, ThreeLayer):
             _, w, b = self.network.particles(work.theta0)
@@ -129,14 +129,14 @@ class RadialFlow(GradientFlow):
     def inner_states(self) -> dict[str, type[State]]:
         return super().inner_states() | {"limit": AlphaPlace, "matched": AlphaPlace}
 
-    def measure_beside(self, work: Samples, state: RadialState, view: View) -> dict[str, Any]:
+    def measure_beside(self, work: SampledCourse, state: RadialState, view: View) -> dict[str, Any]:
         found = {}
         for name, place in (("limit", state.limit), ("matched", state.matched)):
             if place is not None:
                 found[f"alpha_{name}"], found[f"loss_{name}"] = self._go_on_beside(work, place, view.time)
         return found
 
-    def _go_on_beside(self, work: Samples, place: AlphaPlace, time: float) -> tuple[float, float]:
+    def _go_on_beside(self, work: SampledCourse, place: AlphaPlace, time: float) -> tuple[float, float]:
         """α and the loss at a time of the flow, where the α-flow then stands."""
         width = self.network.particle_count()
         assert isinstance(self.network, ThreeLayer)
@@ -156,7 +156,7 @@ class RadialFlow(GradientFlow):
         place.time, place.alpha, place.w, place.b = time, float(course.alpha[-1]), course.w[-1], course.b[-1]
         return place.alpha, float(course.loss[-1])
 
-    def measure_at_end(self, work: Samples, state: RadialState) -> dict[str, Any]:
+    def measure_at_end(self, work: SampledCourse, state: RadialState) -> dict[str, Any]:
         width = self.network.first_width()
         if width is None:
             return {}

@@ -71,7 +71,7 @@ class BallLaw:
         # At 0 the density is that of the volume, r^{d−1} φ(0)².
         inside = (s > 0) & (s < np.inf)
         safe = np.where(inside, s, 1.0)
-        found = np.where(inside, self.dim * self.wave * bessel.bessel(self.order, safe) ** 2 / safe, 0.0)
+        found = np.where(inside, self.dim * self.wave * bessel.first_kind(self.order, safe) ** 2 / safe, 0.0)
         return np.asarray(np.where(np.isnan(s), np.nan, found))
 
     def cdf(self, r: ArrayLike) -> Floats:

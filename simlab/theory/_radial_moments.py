@@ -64,7 +64,7 @@ class Moments:
             raise BadInput(
                 "target: its profile is not smooth between its breaks, or changes too fast; list more breaks"
             )
-        p = half * self.dim * bessel.bessel(self.nu, s) ** 2 / s
+        p = half * self.dim * bessel.first_kind(self.nu, s) ** 2 / s
         values = np.stack([p, p * r, p * r * r, p * g, p * g * r, p * g * g])
         pieces = values @ _antiderivative(x).T
         ends = np.cumsum(pieces.sum(axis=-1), axis=-1)  # each piece at x = 1
