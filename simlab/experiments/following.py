@@ -298,7 +298,7 @@ class Followed(Experiment):
             if state.step_size is not None:
                 once["step_size"] = state.step_size
             once |= self.measure_at_end(work, state)
-        columns = {name: np.array(values, declared[name].dtype) for name, values in rows.items()}
+        columns = {name: np.array(values, declared[name].dtype) for name, values in rows.items() if values}
         return columns | {name: np.asarray(value) for name, value in once.items()}
 
     def finished(self, state: Any) -> bool:
