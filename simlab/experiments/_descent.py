@@ -26,7 +26,7 @@ from simlab.flows.problem import GOING, Problem, ending_of
 from simlab.networks.bound import diverged_weights
 from simlab.observables import test_loss, train_loss, weight_movement
 from simlab.observables.schedule import Spacing, check_listed, instants, schedule
-from simlab.observables.view import View, need
+from simlab.observables.view import View
 from simlab.record.schema import RECORD, Output
 from simlab.record.segments import State
 
@@ -73,7 +73,7 @@ class Followed(Base):
 
     @property
     def needs_linearised(self) -> bool:
-        return need(self.observables, "linearised")
+        return any(observable.needs_linearised for observable in self.observables)
 
 
 def plan(params: Followed) -> NDArray[Any]:

@@ -157,6 +157,11 @@ class Trainable(Network):
         """W : (m, d), the rows of the first layer: f changes only along them."""
         raise NotImplementedError(f"{self.kind} has no directions")
 
+    def own_weights(self, theta: Floats) -> Floats:
+        """The entries of θ that the network is a function of, without the copy of its start that a linearised one has
+        after them."""
+        return theta
+
     def stages(self, dim: int) -> tuple[range, ...]:
         """The parts of θ, layer by layer, that a layerwise flow trains in turn; empty where there are none."""
         return ()

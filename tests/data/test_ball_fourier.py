@@ -11,8 +11,8 @@ from flint import arb, ctx
 from scipy import stats
 
 from simlab.core.errors import BadInput
-from simlab.core.params import parse
-from simlab.data import ball_fourier
+from simlab.core.parsing import parse
+from simlab.data.ball_fourier import BallFourier
 from simlab.sphere import _ball_sampler
 from simlab.sphere.ball_law import BallLaw
 
@@ -151,15 +151,15 @@ def test_far_radii_are_finite_and_as_frequent_as_they_should_be() -> None:
 def test_directions_are_uniform() -> None:
     """A coordinate of x/‖x‖ is Beta((d−1)/2, (d−1)/2), also in frames, where one of each is taken."""
     for fields in ({}, {"directions": "frames"}, {"radii": "stratified", "directions": "frames"}):
-        X = ball_fourier.sample(parse(ball_fourier.Params, {"dim": 6, **fields}), 12_000, np.random.default_rng(4))
+        X = parse(BallFourier, {"dim": 6, **fields}).sample(12_000, np.random.default_rng(4))
         along = (X @ (np.ones(6) / math.sqrt(6)) / np.linalg.norm(X, axis=1))[::12]
         assert stats.kstest((1 + along) / 2, stats.beta(2.5, 2.5).cdf).pvalue > 1e-3
 
 
 def test_stratified_frames() -> None:
     """Radii are the quantiles, in random order; sorted, groups of 2d directions are ± an orthogonal matrix."""
-    params = ball_fourier.Params(dim=5, mass=0.5, radii="stratified", directions="frames")
-    X = ball_fourier.sample(params, 23, np.random.default_rng(5))
+    params = BallFourier(dim=5, mass=0.5, radii="stratified", directions="frames")
+    X = params.sample(23, np.random.default_rng(5))
     r = np.linalg.norm(X, axis=1)
     order = np.argsort(r)
     assert (order != np.arange(23)).any()
@@ -184,7 +184,7 @@ def test_stratified_frames() -> None:
 )
 def test_what_is_refused(fields: dict[str, Any], says: str) -> None:
     with pytest.raises(BadInput) as refused:
-        parse(ball_fourier.Params, fields, "data")
+        parse(BallFourier, fields, "data")
     assert str(refused.value).startswith(says)
     with pytest.raises(BadInput, match="dim = 1"):
         BallLaw(1)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from simlab import activations, theory
-from simlab.data import gaussian
+from simlab.data.gaussian import Gaussian
 from simlab.kernels import ntk
 from simlab.sphere.ball_law import BallLaw
 from simlab.targets import Radial
@@ -48,7 +48,7 @@ CONCEPT = complexity.separation(10, 2)
 W = np.array([[1.0, 0.0, 0.0], [0.0, 0.6, 0.8]])
 NEURONS = neuron_span.Neurons.of(activations.get("relu"), 0.0, W, 8, True)
 RNG = np.random.default_rng(0)
-STUDENT = {"a": [1.0, 2.0], "W": W, "c": [1.0], "V": W[:1], "law": gaussian.Params(dim=3)}
+STUDENT = {"a": [1.0, 2.0], "W": W, "c": [1.0], "V": W[:1], "law": Gaussian(dim=3)}
 NAMES = {"text", "digits"}
 
 CALLS = [
