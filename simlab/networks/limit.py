@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from simlab.core.errors import one_of
 from simlab.core.params import Params, kind_of, module_of
 from simlab.kernels import nngp, ntk
-from simlab.kernels._kernel import Kernel
+from simlab.kernels.kernel import Kernel
 
 Floats = NDArray[np.float64]
 

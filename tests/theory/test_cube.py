@@ -16,7 +16,7 @@ from scipy.special import comb
 from simlab.core.errors import BadInput
 from simlab.data import boolean_cube
 from simlab.kernels import gaussian, laplace, nngp, ntk
-from simlab.kernels._kernel import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.targets import allen_zhu_li, separation
 from simlab.theory import cube, cube_features
 
