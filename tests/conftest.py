@@ -16,7 +16,7 @@ import pytest
 import tomli_w
 from hypothesis import settings
 
-from simlab.core import lookup
+from simlab.core import kinds
 from tests import side_by_side
 from tests.served import Served
 from tests.side_by_side import pytest_xdist_make_scheduler  # noqa: F401  a hook
@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def small_tables(**sweep: Any) -> dict[str, Any]:
     """A gradient_flow spec whose points take milliseconds."""
-    tables = deepcopy(lookup.examples("experiments", "gradient_flow")[0])
+    tables = deepcopy(kinds.examples("experiments", "gradient_flow")[0])
     tables["experiment"]["seed"] = 3
     del tables["observables"]
     if sweep:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import simlab
-from simlab.core import lookup
-from simlab.core.params import dump, parse
+from simlab.core import kinds
+from simlab.core.parsing import dump, parse
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "simlab").rglob("*.py"))
@@ -54,10 +54,10 @@ def test_every_module_says_what_it_is(path: Path) -> None:
 
 
 @pytest.mark.usefixtures("allow_code")
-@pytest.mark.parametrize("room", [room for room in lookup.rooms() if room not in ("claims", "experiments")])
+@pytest.mark.parametrize("room", [room for room in kinds.rooms() if room not in ("claims", "experiments")])
 def test_every_kind_has_examples_that_are_right(room: str) -> None:
-    for kind, table in lookup.all_examples(room):
-        parsed = parse(lookup.get(room, kind).Params, table, room)
+    for kind, table in kinds.all_examples(room):
+        parsed = parse(kinds.get(room, kind), table, room)
         assert parse(type(parsed), dump(parsed)) == parsed
 
 

@@ -13,8 +13,8 @@ import pytest
 
 import simlab
 from simlab import activations, kernels, machines, networks
-from simlab.core import lookup
-from simlab.core.params import parse
+from simlab.core import kinds, lookup
+from simlab.core.parsing import parse
 from simlab.kernels import ntk
 from simlab.machines.feature_ridge import feature_path
 from simlab.networks.bound import Bound
@@ -143,7 +143,7 @@ MACHINES = [
 
 def of_kinds() -> Iterator[Call]:
     """The functions of every kind of networks, targets and data that draw, and those that tell a size."""
-    for kind, fields in lookup.all_examples("networks"):
+    for kind, fields in kinds.all_examples("networks"):
         module = lookup.get("networks", kind)
         net = parse(module.Params, fields)
         for name in ("initialise", "draw"):
@@ -162,7 +162,11 @@ def of_kinds() -> Iterator[Call]:
                 lambda theta, X, Y, m=module, p=net: m.tangent_gram(p, theta, X, Y),
                 {"theta": theta, "X": X, "Y": X},
             )
-            yield Call(f"{kind}.gradient", bound.gradient, {"theta": theta, "X": X, "y": labels, "alpha": 1.0})
+            yield Call(
+                f"{kind}.loss_and_gradient",
+                bound.loss_and_gradient,
+                {"theta": theta, "X": X, "y": labels, "alpha": 1.0},
+            )
             yield Call(f"{kind}.push", bound.push, {"theta": theta, "v": theta, "X": X})
             yield Call(f"{kind}.pull", bound.pull, {"theta": theta, "R": labels, "X": X})
         if hasattr(module, "features"):
@@ -172,7 +176,7 @@ def of_kinds() -> Iterator[Call]:
                 lambda weights, X, part, m=module, p=net: m.features(p, weights, X, part),
                 {"weights": weights, "X": X, "part": slice(0, 2)},
             )
-    for kind, fields in lookup.all_examples("targets"):
+    for kind, fields in kinds.all_examples("targets"):
         module = lookup.get("targets", kind)
         target = parse(module.Params, fields)
         yield Call(f"{kind}.draw", lambda dim, rng, m=module, p=target: m.draw(p, dim, rng), {"dim": 5, "rng": RNG})
@@ -182,7 +186,7 @@ def of_kinds() -> Iterator[Call]:
                 lambda dim, max_degree, m=module, p=target: m.power(p, dim, max_degree),
                 {"dim": 5, "max_degree": 3},
             )
-    for kind, fields in lookup.all_examples("data"):
+    for kind, fields in kinds.all_examples("data"):
         module = lookup.get("data", kind)
         if not getattr(module, "FINITE", False):
             law = parse(module.Params, fields)

@@ -21,8 +21,9 @@ from simlab.claims.claim import Claim, Judgement
 from simlab.core.params import choose, module_of
 from simlab.figures.style import colours, panels, tick_at
 from simlab.record.reader import Results
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 
+Floats = NDArray[np.float64]
 ERRORS = 3.0
 LEARNED = 0.5
 MASS = 0.4
@@ -126,9 +127,6 @@ class CertificateHolds(Claim):
         return fig
 
 
-Floats = NDArray[np.float64]
-
-
 def _ordered(results: Results, name: str) -> Floats:
     """(dim, target, width) and what is left; a sweep may have its axes of tables last."""
     order = ["data.dim", "target", "network.width"]
@@ -139,7 +137,7 @@ def variance(dim: int, table: dict[str, Any]) -> float:
     """Var g(x): what the best constant leaves; exact but for 20 000 quantiles of the radius."""
     target = choose("targets", table, "target")
     drawn = module_of(target).draw(target, dim, np.random.default_rng(0))
-    return float(np.var(drawn.profile(Law.of_mass(dim, MASS).stratified(RADII))))
+    return float(np.var(drawn.profile(BallLaw.of_mass(dim, MASS).stratified(RADII))))
 
 
 def _compare(axis: Any, results: Results, at: tuple[int, int], shade: Any, name: str) -> None:

@@ -28,8 +28,9 @@ from simlab.figures.seeds import courses
 from simlab.figures.style import GREY, colours, panels, tick_at
 from simlab.figures.words import number
 from simlab.record.reader import Results
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 
+Floats = NDArray[np.float64]
 NEAR = 0.03
 FACTOR = 10.0
 MASS = 0.4
@@ -116,9 +117,6 @@ class RadialLearned(Claim):
         return fig
 
 
-Floats = NDArray[np.float64]
-
-
 def _along(results: Results, name: str) -> Floats:
     """(step size, network, seed, …)"""
     dims = results.dims[name]
@@ -134,7 +132,7 @@ def _ends(results: Results, name: str) -> Floats:
 
 def half_variance(dim: int) -> float:
     """½Var of the target, over strata of the law."""
-    g = np.maximum(1.0 - Law.of_mass(dim, MASS).stratified(1 << 14), 0.0)
+    g = np.maximum(1.0 - BallLaw.of_mass(dim, MASS).stratified(1 << 14), 0.0)
     return float(g.var()) / 2
 
 

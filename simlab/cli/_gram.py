@@ -117,10 +117,10 @@ def gram(
 
 def name_of(kernel: Any) -> str:
     """The dataset's name: the kind, and the depth where there is one."""
-    from simlab.core.params import kind_of
+    from simlab.core.parsing import dump
 
-    depth = getattr(kernel, "depth", None)
-    return kind_of(kernel) if depth is None else f"{kind_of(kernel)}_{depth}"
+    depth = dump(kernel).get("depth")
+    return str(kernel.kind) if depth is None else f"{kernel.kind}_{depth}"
 
 
 COMMANDS = {"gram": gram}

@@ -61,15 +61,15 @@ class Size(click.ParamType):  # type: ignore[type-arg]
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from simlab.core import lookup
+    from simlab.core import catalogue
 
-    return [name for name in lookup.kinds("kernels") if name.startswith(incomplete)]
+    return [name for name in catalogue.names("kernels") if name.startswith(incomplete)]
 
 
 def _complete_activation(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from simlab.core import lookup
+    from simlab.core import catalogue
 
-    return [name for name in lookup.kinds("activations") if name.startswith(incomplete)]
+    return [name for name in catalogue.names("activations") if name.startswith(incomplete)]
 
 
 def kernel(function: F) -> F:
@@ -105,13 +105,13 @@ def kernel(function: F) -> F:
 
 def kernels(kind: str, fields: dict[str, Any], settings: tuple[str, ...]) -> list[Kernel]:
     """One kernel for every kind (``nngp,ntk``) and every depth that was given."""
-    from simlab.core import lookup
+    from simlab.core import catalogue
 
     for name in kind.split(","):  # before anything heavy is imported
-        lookup.check("kernels", name, f"{name}.kind")
+        catalogue.check_name("kernels", name, f"{name}.kind")
         if fields.get("activation") is not None:
-            lookup.check("activations", fields["activation"], f"{name}.activation.kind")
-    from simlab.core.params import choose
+            catalogue.check_name("activations", fields["activation"], f"{name}.activation.kind")
+    from simlab.core.parsing import choose
     from simlab.lab.spec import override
 
     given = {name: value for name, value in fields.items() if value is not None}

@@ -18,9 +18,9 @@ JUDGED_FALSE = 3
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from simlab.core import kinds
+    from simlab.core import catalogue
 
-    return [name for name in kinds.names("claims") if name.startswith(incomplete)]
+    return [name for name in catalogue.names("claims") if name.startswith(incomplete)]
 
 
 @click.command(short_help="Measure and judge claims, each beside a control.")
@@ -63,17 +63,17 @@ def reproduce(
       simlab reproduce --quick -o out/ledger
       simlab reproduce tangent_rate --full --json
     """
-    from simlab.core import kinds
+    from simlab.core import catalogue
 
     for name in claims:
-        kinds.check_name("claims", name, "claim")  # before anything heavy is imported
+        catalogue.check_name("claims", name, "claim")  # before anything heavy is imported
     from simlab.claims import get
     from simlab.claims.ledger import Listener, passed, tally
     from simlab.claims.ledger import reproduce as measure
     from simlab.cli._progress import Display
     from simlab.cli._verdicts import Course, line
 
-    names = claims or tuple(kinds.names("claims"))
+    names = claims or tuple(catalogue.names("claims"))
     _hint.same_command()
     course, longest = Course(len(names)), max(map(len, names))
     with Display(quiet) as display:

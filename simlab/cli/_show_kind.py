@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import click
@@ -16,12 +15,11 @@ TABLES = {"data": "data", "losses": "loss"}
 def show_kind(room: str, kind: str, as_json: bool) -> None:
     import tomli_w
 
-    from simlab.core import json_schema, lookup, words
-    from simlab.core.params import rooms_of
+    from simlab.core import catalogue, json_schema, words
+    from simlab.core.parsing import rooms_of
 
-    module, cls = lookup.get(room, kind), json_schema.params_of(room, kind)
-    example = lookup.examples(room, kind)[0]
-    document = inspect.getdoc(module) or ""
+    cls, document = catalogue.get(room, kind), catalogue.document(room, kind)
+    example = catalogue.examples(room, kind)[0]
     fields: list[dict[str, Any]] = [
         {
             "field": name,

@@ -18,7 +18,7 @@ from simlab.cli._progress import Display, checking
 from simlab.core import foreign_code
 from simlab.core.errors import BadInput, SimlabError, one_of, printable, shown
 from simlab.core.formats import FIGURE_FORMATS, FigureFormat
-from simlab.core.params import Params
+from simlab.core.kinds import Kind
 from simlab.lab.directory import ResultsState, RunDirectory
 from simlab.lab.results import early_endings, merged_outputs
 from simlab.lab.run import COMMIT_SECONDS, Order, Outcome, Source, default_directory, load_for, run_spec
@@ -146,7 +146,7 @@ def _data_directory(data: str | Path | None) -> Iterator[None]:
             os.environ[DATA] = before
 
 
-def figure_of(spec: Spec) -> Params | None:
+def figure_of(spec: Spec) -> Kind | None:
     """The figure that the spec asks for, validated; None if it asks for none."""
     if spec.figure is None:
         return None

@@ -8,7 +8,8 @@ found by walking from the function over the same references. It hashes
   plain functions, named tuples, enums, numba types; numbers, strings and arrays by value;
 - code that numba runs while it compiles (intrinsics), and classes: the text of their file and of every file of simlab
   that it imports;
-- things of other packages: by their name and that package's version.
+- things of other packages: by their name and that package's version. A package that adds kinds to simlab counts as if
+  it were a part of simlab: by its sources, so that nobody who writes one runs code of before the last edit.
 
 Anything else counts with the sources of the whole package. Line numbers, comments, docstrings and functions that are
 not reached do not count: editing them recompiles nothing.
@@ -35,7 +36,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.typing import Signature
 from numba.extending import _Intrinsic
 
-from simlab.core.sources import PACKAGE, extending_files, in_package, source_hash, with_imports
+from simlab.core.sources import PACKAGE, adding_packages, extending_files, in_package, source_hash, with_imports
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...), range, slice)
 MAY_RECUR = (Dispatcher, FunctionType, type, list, dict)
@@ -85,9 +86,9 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _version(module: str) -> str | None:
-    """The version of the package that a module belongs to; None for simlab itself and where there is none."""
+    """The version of the package that a module belongs to; None where its sources count, and where there is none."""
     top = module.partition(".")[0]
-    if top == PACKAGE.name:
+    if top == PACKAGE.name or top in adding_packages():
         return None
     if top in sys.stdlib_module_names and top != "__main__":
         return sys.version

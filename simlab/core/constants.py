@@ -16,7 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from simlab.core.kinds import plain
+from simlab.core.catalogue import plain
 from simlab.core.sources import PACKAGE
 
 ANNOTATIONS = __future__.annotations.compiler_flag  # annotations name types whose imports are not run

@@ -1,8 +1,8 @@
 """The JSON Schema of kinds: what a TOML table of each may hold, for editors and for `simlab show`.
 
-Made from the `Params` of a kind, field by field. A field that chooses a kind refers to the definition of its room. A
-schema says which keys, types and bounds there are; rules between several fields stay with `simlab.core.params.parse`,
-which has the last word. Draft 2020-12; nothing in it that older readers (draft 7) would misread.
+Made from the fields of the kind's class. A field that holds a kind refers to the definition of its room. A schema says
+which keys, types and bounds there are; rules between several fields stay with `simlab.core.parsing.parse`, which has
+the last word. Draft 2020-12; nothing in it that older readers (draft 7) would misread.
 
 A table of a kind need not be complete where a sweep gives the rest (``"network.width" = […]``), so required fields are
 a condition apart, `needs`.
@@ -15,31 +15,26 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
 
-from simlab.core import lookup
-from simlab.core.params import Params, Room, dump, kind_of, rooms_of
+from simlab.core import catalogue
+from simlab.core.kinds import Kind, Table
+from simlab.core.parsing import dump, rooms_of
 
 Schema = dict[str, Any]
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def params_of(room: str, kind: str) -> type[Params]:
-    found: type[Params] = lookup.get(room, kind).Params
-    return found
-
-
-def required(cls: type[Params]) -> list[str]:
+def required(cls: type[Table]) -> list[str]:
     """The fields without a default."""
     return [name for name, field in cls.model_fields.items() if field.is_required()]
 
 
 def in_toml(room: str) -> list[str]:
     """The kinds of a room that a TOML table can describe: not those that take a Python function."""
-    found = {kind: params_of(room, kind) for kind in lookup.kinds(room)}
-    return [
-        kind
-        for kind, cls in found.items()
-        if all(cls.model_fields[name].annotation is not Any for name in required(cls))
-    ]
+
+    def has_no_function(cls: type[Table]) -> bool:
+        return all(cls.model_fields[name].annotation is not Any for name in required(cls))
+
+    return [kind for kind, cls in catalogue.loaded(room).items() if has_no_function(cls)]
 
 
 def is_list(field: FieldInfo) -> bool:
@@ -48,13 +43,13 @@ def is_list(field: FieldInfo) -> bool:
 
 
 def kinds_for(field: FieldInfo, room: str) -> list[str]:
-    """The kinds of a room that this field takes: those whose `Params` its annotation names."""
+    """The kinds of a room that this field takes: those that are subclasses of the contract in its annotation."""
     annotation = field.annotation
-    wanted = tuple(c for c in (annotation, *get_args(annotation)) if isinstance(c, type) and issubclass(c, Params))
-    return [kind for kind in in_toml(room) if issubclass(params_of(room, kind), wanted)]
+    wanted = tuple(c for c in (annotation, *get_args(annotation)) if isinstance(c, type) and issubclass(c, Kind))
+    return [kind for kind in in_toml(room) if issubclass(catalogue.get(room, kind), wanted)]
 
 
-def of_field(cls: type[Params], name: str) -> Schema:
+def of_field(cls: type[Table], name: str) -> Schema:
     """What a field may be, with its description and default."""
     field = cls.model_fields[name]
     room = rooms_of(cls).get(name)
@@ -69,8 +64,8 @@ def of_field(cls: type[Params], name: str) -> Schema:
 
 def of_kind(room: str, kind: str) -> Schema:
     """The table of one kind, complete or not."""
-    cls = params_of(room, kind)
-    line = (lookup.get(room, kind).__doc__ or "").partition("\n")[0]
+    cls = catalogue.get(room, kind)
+    line = catalogue.first_line(room, kind)
     return {
         "title": f"{room}/{kind}",
         "description": line,
@@ -85,14 +80,14 @@ def of_kind(room: str, kind: str) -> Schema:
 def of_room(room: str, kinds: list[str] | None = None) -> Schema:
     """A table of one of these kinds, or the bare name of one that needs no other field."""
     chosen = in_toml(room) if kinds is None else kinds
-    alone = [kind for kind in chosen if not required(params_of(room, kind))]
+    alone = [kind for kind in chosen if not required(catalogue.get(room, kind))]
     names: list[Schema] = [{"enum": alone}] if alone else []
     return {"oneOf": [*names, *({"$ref": f"#/$defs/{room}.{kind}"} for kind in chosen)]}
 
 
 def needs(room: str, kinds: list[str] | None = None) -> list[Schema]:
     """Conditions on a table of a room: the required fields of its kind are there."""
-    found = {kind: required(params_of(room, kind)) for kind in (in_toml(room) if kinds is None else kinds)}
+    found = {kind: required(catalogue.get(room, kind)) for kind in (in_toml(room) if kinds is None else kinds)}
     return [
         {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": {"required": fields}}
         for kind, fields in found.items()
@@ -116,21 +111,21 @@ def definitions(rooms: list[str]) -> dict[str, Schema]:
         found[room] = of_room(room)
         for kind in in_toml(room):
             found[f"{room}.{kind}"] = of_kind(room, kind)
-            todo += rooms_of(params_of(room, kind)).values()
+            todo += rooms_of(catalogue.get(room, kind)).values()
     return dict(sorted(found.items()))
 
 
 def kind_schema(room: str, kind: str) -> Schema:
     """A schema of its own for the complete table of one kind."""
     table = of_kind(room, kind)
-    table["required"] = ["kind", *required(params_of(room, kind))]
-    return {"$schema": DRAFT, **table, "$defs": definitions(list(rooms_of(params_of(room, kind)).values()))}
+    table["required"] = ["kind", *required(catalogue.get(room, kind))]
+    return {"$schema": DRAFT, **table, "$defs": definitions(list(rooms_of(catalogue.get(room, kind)).values()))}
 
 
 def _plain(field: FieldInfo) -> Schema:
     """The schema of a field that chooses no kind; empty where TOML has no such value. TOML has no null."""
     # Validators turn what TOML gives into the annotated type; what they refuse cannot be said here.
-    bounds = [m for m in field.metadata if not (isinstance(m, Room) or type(m).__name__.endswith("Validator"))]
+    bounds = [m for m in field.metadata if not type(m).__name__.endswith("Validator")]
     annotation: Any = Annotated[(field.annotation, *bounds)] if bounds else field.annotation
     schema: Schema = TypeAdapter(annotation).json_schema()
     if "anyOf" in schema:
@@ -144,14 +139,14 @@ def _choice(field: FieldInfo, room: str) -> Schema:
     if not is_list(field):
         return {"$ref": f"#/$defs/{room}"} if kinds == in_toml(room) else of_room(room, kinds)
     least = next((mark.min_length for mark in field.metadata if hasattr(mark, "min_length")), 0)
-    alone = [kind for kind in kinds if not required(params_of(room, kind))]
+    alone = [kind for kind in kinds if not required(catalogue.get(room, kind))]
     # A sweep cannot reach into a list: its tables are complete.
     return {"oneOf": [{"enum": alone}, {"type": "array", "items": complete(room, kinds), "minItems": least}]}
 
 
 def _table(value: Any) -> Any:
     """A default as TOML gives it; a kind with nothing but defaults is its name."""
-    if isinstance(value, Params):
+    if isinstance(value, Kind):
         own = {key: one for key, one in dump(value).items() if one != dump(type(value)()).get(key)}
-        return {"kind": kind_of(value), **own} if own else kind_of(value)
+        return {"kind": value.kind, **own} if own else value.kind
     return [_table(one) for one in value] if isinstance(value, tuple | list) else value

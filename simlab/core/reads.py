@@ -1,10 +1,10 @@
-"""Which fields of nested `Params` a computation looks at.
+"""Which fields of nested kinds a computation looks at.
 
 What does not look at a field does not depend on it. So a check that looked at ``data.dim`` and at nothing else gives
 the same answer for every value of ``flow.step``, and one million values of that axis need one check. `watching` tells
 which fields were looked at; `simlab.lab.covering` draws the conclusion.
 
-While somebody watches, `Params` has a ``__getattribute__`` that takes notes; otherwise it has none, and costs nothing.
+While somebody watches, `Table` has a ``__getattribute__`` that takes notes; otherwise it has none, and costs nothing.
 """
 
 from __future__ import annotations

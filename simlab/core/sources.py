@@ -1,10 +1,11 @@
-"""The package's own source files: their hashes, and which of them a file imports."""
+"""The source files that results depend on: simlab's and those of packages that add kinds; their hashes and imports."""
 
 from __future__ import annotations
 
 import ast
 import functools
 import hashlib
+import importlib.metadata
 import importlib.util
 import re
 from collections.abc import Iterator
@@ -19,34 +20,75 @@ NOT_EXTENDING = ("core/code_key.py", "core/jit.py", "core/sources.py")  # they u
 
 
 @functools.cache
+def entry_points() -> tuple[importlib.metadata.EntryPoint, ...]:
+    """Every entry point of a group ``simlab.…``: kinds that other packages add (`simlab.core.catalogue`)."""
+    found = importlib.metadata.entry_points()
+    return tuple(
+        point for group in sorted(found.groups) if group.startswith("simlab.") for point in found.select(group=group)
+    )
+
+
+@functools.cache
+def adding_packages() -> dict[str, Path]:
+    """Package that adds kinds → its folder, or its file where it is a single module. Imports none of them."""
+    found = {}
+    for name in sorted({point.value.partition(":")[0].partition(".")[0] for point in entry_points()}):
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            continue
+        places = [] if spec is None else [*(spec.submodule_search_locations or [spec.origin])]
+        if places and places[0] and name != PACKAGE.name:
+            found[name] = Path(places[0]).resolve()
+    return found
+
+
+def _folders() -> dict[str, Path]:
+    """Every package whose sources count, by name."""
+    return {PACKAGE.name: PACKAGE, **adding_packages()}
+
+
+def _source_files() -> list[Path]:
+    """Every Python file whose text counts, simlab's first."""
+    folders = _folders().values()
+    return [path for at in folders for path in (sorted(at.rglob("*.py")) if at.is_dir() else [at])]
+
+
+def _label(path: Path) -> str:
+    """The name of a file in a hash: relative to simlab, or with the name of the package that adds kinds."""
+    if path.is_relative_to(PACKAGE):
+        return path.relative_to(PACKAGE).as_posix()
+    root = next(at for at in adding_packages().values() if path.is_relative_to(at))
+    return "+" + path.relative_to(root.parent).as_posix()
+
+
+@functools.cache
 def source_hash() -> str:
-    """Hash of every Python file of the package: tells a result which code made it."""
+    """Hash of every Python file of simlab and of the packages that add kinds: tells a result which code made it."""
     digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in _source_files():
+        digest.update(_label(path).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
 def in_package(path: str) -> Path | None:
-    """The file, if it is one of the package's."""
+    """The file, if it is one of simlab or of a package that adds kinds."""
     file = Path(path).resolve()
-    return file if file.is_relative_to(PACKAGE) else None
+    return file if any(file.is_relative_to(at) for at in _folders().values()) else None
 
 
 def extending_files() -> list[Path]:
-    """The files of the package that may change how numba compiles by being imported."""
+    """The files that may change how numba compiles by being imported."""
     return [
         path
-        for path in sorted(PACKAGE.rglob("*.py"))
-        if path.relative_to(PACKAGE).as_posix() not in NOT_EXTENDING
-        and b"numba" in (text := path.read_bytes())
-        and EXTENDS_NUMBA.search(text)
+        for path in _source_files()
+        if _label(path) not in NOT_EXTENDING and b"numba" in (text := path.read_bytes()) and EXTENDS_NUMBA.search(text)
     ]
 
 
 @functools.cache
 def with_imports(path: Path) -> str:
-    """Hash of a file of the package and of every file of the package that it imports, directly or not."""
+    """Hash of a file and of every file of these packages that it imports, directly or not."""
     reached, todo = set[Path](), [path]
     while todo:
         file = todo.pop()
@@ -55,13 +97,14 @@ def with_imports(path: Path) -> str:
             todo += _imported_files(file)
     digest = hashlib.sha256()
     for file in sorted(reached):
-        digest.update(file.relative_to(PACKAGE).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+        digest.update(_label(file).encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
 @functools.cache
 def _imported_files(path: Path) -> list[Path]:
-    inside = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    root = next(at for at in _folders().values() if path.is_relative_to(at))
+    inside = path.relative_to(root.parent).with_suffix("").parts
     package = ".".join(inside[:-1])
     names = set[str]()
     for node in ast.walk(ast.parse(path.read_bytes())):
@@ -76,9 +119,12 @@ def _imported_files(path: Path) -> list[Path]:
 def _files_of(name: str) -> Iterator[Path]:
     """The files that ``import name`` runs; `name` may end in something that is not a module."""
     parts = name.split(".")
-    if parts[0] != PACKAGE.name:
+    folder = _folders().get(parts[0])
+    if folder is None:
         return
-    folder = PACKAGE
+    if folder.is_file():
+        yield folder
+        return
     for part in parts[1:]:
         yield folder / "__init__.py"
         if (file := folder / f"{part}.py").is_file():

@@ -15,6 +15,7 @@ NEW = {  # (room, old function) → new method
     ("activations", "kinks"): "kink_points",
     ("targets", "outputs"): "components",
 }
+OPTIONAL = {"features", "neurons", "directions", "stages", "tangent_blocks", "exact"}
 OLD = {(room, new): old for (room, old), new in NEW.items()}
 
 
@@ -44,6 +45,8 @@ def subclassed(cls: Any) -> None:
         name = (
             NEW.get((cls.room, name), name) if callable(getattr(cls, NEW.get((cls.room, name), name), None)) else name
         )
+        if name in OPTIONAL and getattr(getattr(cls, name, None), "__module__", "") == "simlab.networks.network":
+            raise AttributeError(f"module {module.__name__} has no {name}")
         if not callable(getattr(cls, name, None)):
             raise AttributeError(f"module {module.__name__} has no {name}")
         return lambda params, *a, **k: getattr(params, name)(*a, **k)

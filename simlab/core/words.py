@@ -5,32 +5,33 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from simlab.core import json_schema
+from simlab.core import json_schema, kinds
 from simlab.core.json_schema import Schema
-from simlab.core.params import Params, rooms_of
+from simlab.core.kinds import Table
+from simlab.core.parsing import rooms_of
 
 SHOWN = 6
 """Kinds that are named one by one; of more, the first ones and where to find the others."""
 _TYPES = {"integer": "integer", "number": "number", "string": "text", "boolean": "true or false"}
 
 
-def of_field(cls: type[Params], name: str) -> str:
+def of_field(cls: type[Table], name: str) -> str:
     """What to write for a field: its type and its bounds."""
     field = cls.model_fields[name]
     room = rooms_of(cls).get(name)
     if room is None:
         return of_schema(json_schema.of_field(cls, name))
-    kinds = json_schema.kinds_for(field, room)
-    listed = ", ".join(kinds[:SHOWN]) + (f", … (`simlab list {room}`)" if len(kinds) > SHOWN else "")
-    alone = any(not json_schema.required(json_schema.params_of(room, kind)) for kind in kinds)
+    able = json_schema.kinds_for(field, room)
+    listed = ", ".join(able[:SHOWN]) + (f", … (`simlab list {room}`)" if len(able) > SHOWN else "")
+    alone = any(not json_schema.required(kinds.get(room, kind)) for kind in able)
     if json_schema.is_list(field):
         return f"list of tables with kind, or of names: {listed}"
-    if len(kinds) == 1:
-        return f"table with kind = {toml(kinds[0])}"
+    if len(able) == 1:
+        return f"table with kind = {toml(able[0])}"
     return f"table with kind, one of {listed}" + ("; or a name" if alone else "")
 
 
-def default_of(cls: type[Params], name: str) -> str:
+def default_of(cls: type[Table], name: str) -> str:
     """``required``, ``default 64`` or ``may be left out``."""
     if cls.model_fields[name].is_required():
         return "required"

@@ -1,18 +1,26 @@
-"""data: input laws and sampling.
+"""data: laws of inputs, and sampling. A kind is a `Law`: its dimension, samples of it, and facts.
 
-A kind defines `Params`, ``dimension(params) -> int`` and ``sample(params, n, rng) -> X (n, d)``. Samples are drawn one
-after another, so that the first 100 of 200 are those of 100 (unless ``together(params)`` says that they are spread over
-the law together). A law without a mean says ``HEAVY_TAIL = True``. Stored data lie in the directory of ``--data`` or
-SIMLAB_DATA (`directory`); a kind of a fixed number of rows says ``FINITE = True``, and `splits` keeps training and test
-rows of it apart. A kind that reads files defines ``require(params)``, which refuses where they are not there: a run
-asks before it writes anything.
+Stored data lie in the directory of ``--data`` or SIMLAB_DATA (`directory`). `splits.draw` gives training, validation
+and test inputs; of a stored set their rows are kept apart. `check` tests whether a kind keeps the contract.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from simlab.core import lookup
+from simlab.core import checks, kinds, parsing
+from simlab.data.checking import check
+from simlab.data.law import Law
+
+__all__ = ["Law", "check", "get"]
+
+
+def get(name: str, **fields: Any) -> Law:
+    """The law of this name: ``get("uniform_sphere", dim=10)``."""
+    checks.instance(name, "data", str, "the name of a kind, a string")
+    chosen: Law = parsing.parse(kinds.get("data", name, "data"), fields, f"data {name}")
+    return chosen
+
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = lookup.attributes(__name__)
+    __getattr__, __dir__ = kinds.attributes(__name__)

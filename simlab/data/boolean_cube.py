@@ -7,85 +7,72 @@ sphere; of a cube as `rest` it is the same s.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import Field, field_validator
 
 from simlab.core import checks
-from simlab.core.params import Params as Base
-from simlab.core.params import Room, kind_of, module_of
+from simlab.core.fields import number_or
+from simlab.data.law import Floats, Law
 
 
-def _size(value: Any) -> Any:
-    if value != "unit" and (isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < np.inf):
-        raise ValueError('must be a number greater than 0, or "unit" for 1/√d')
-    return value
+class BooleanCube(Law):
+    """x = (±s, …, ±s), signs independent and fair; `rest` draws the coordinates that follow."""
 
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"dim": 10},
+        {"dim": 4, "scale": 0.5},
+        {"dim": 5, "scale": "unit", "rest": {"kind": "gaussian", "dim": 3, "scale": 0.2}},
+    )
+    is_cube: ClassVar[bool] = True
 
-class Params(Base):
     dim: int = Field(ge=1, description="dimension of the cube: d, or d₁ beside `rest`")
-    scale: Annotated[float | Literal["unit"], BeforeValidator(_size)] = Field(
+    scale: Annotated[float | Literal["unit"], number_or("unit", meaning=" for 1/√d")] = Field(
         1.0, description='size s of a coordinate; "unit": 1/√d, which puts the cube on the unit sphere'
     )
-    rest: Annotated[Base | None, Room("data")] = Field(
-        None, description="law D₂ of the coordinates that follow, independent; none by default"
-    )
+    rest: Law | None = Field(None, description="law D₂ of the coordinates that follow, independent; none by default")
 
     @field_validator("rest")
     @classmethod
-    def _is_a_law(cls, value: Base | None) -> Base | None:
-        if value is not None and getattr(module_of(value), "FINITE", False):
-            raise ValueError(f"{kind_of(value)} has a fixed number of rows: must be a law, such as gaussian")
-        if value is not None and getattr(module_of(value), "HEAVY_TAIL", False):
-            raise ValueError(f"{kind_of(value)} has no mean: must be a law with moments, such as gaussian")
+    def _has_moments(cls, value: Law | None) -> Law | None:
+        if value is not None and value.finite:
+            raise ValueError(f"{value.kind} has a fixed number of rows: must be a law, such as gaussian")
+        if value is not None and value.heavy_tail:
+            raise ValueError(f"{value.kind} has no mean: must be a law with moments, such as gaussian")
         return value
 
+    def dimension(self) -> int:
+        return self.dim if self.rest is None else self.dim + self.rest.dimension()
 
-EXAMPLES: tuple[dict[str, Any], ...] = (
-    {"dim": 10},
-    {"dim": 4, "scale": 0.5},
-    {"dim": 5, "scale": "unit", "rest": {"kind": "gaussian", "dim": 3, "scale": 0.2}},
-)
+    def cube_dimension(self) -> int:
+        return self.dim
 
+    def coordinate_size(self) -> float:
+        return self._size_among(self.dimension())
 
-def dimension(params: Params) -> int:
-    return params.dim if params.rest is None else params.dim + int(module_of(params.rest).dimension(params.rest))
+    def _size_among(self, total: int) -> float:
+        """s, where there are `total` coordinates."""
+        return 1.0 / sqrt(total) if self.scale == "unit" else self.scale
 
+    def together(self) -> bool:
+        return self.rest is not None and self.rest.together()
 
-def coordinate_size(params: Params) -> float:
-    """s: a coordinate is ±s."""
-    return _coordinate_size(params, dimension(params))
+    def sample(self, n: int, rng: np.random.Generator) -> Floats:
+        dim = self.dimension()
+        return self._sample_among(checks.sample(n, rng, 2 * dim), rng, dim)
 
-
-def _coordinate_size(params: Params, total: int) -> float:
-    return 1.0 / sqrt(total) if params.scale == "unit" else params.scale
-
-
-def together(params: Params) -> bool:
-    if params.rest is None or not hasattr(module_of(params.rest), "together"):
-        return False
-    return bool(module_of(params.rest).together(params.rest))
-
-
-def sample(params: Params, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """X : (n, d)"""
-    dim = dimension(params)
-    return _sample(params, checks.sample(n, rng, 2 * dim), rng, dim)
-
-
-def _sample(params: Params, n: int, rng: np.random.Generator, total: int) -> NDArray[np.float64]:
-    s = _coordinate_size(params, total)
-    if params.rest is None:
-        bits = rng.integers(0, 2, size=(n, params.dim))
-        return np.asarray(s * (2.0 * bits - 1.0))
-    # A generator of its own, named before anything is drawn: otherwise the rest of a row would depend on n.
-    own = np.random.default_rng(rng.integers(0, 1 << 32, size=4))
-    X = np.empty((n, dimension(params)))
-    X[:, : params.dim] = s * (2.0 * rng.integers(0, 2, size=(n, params.dim)) - 1.0)
-    if isinstance(params.rest, Params):
-        X[:, params.dim :] = _sample(params.rest, n, own, total)
-    else:
-        X[:, params.dim :] = module_of(params.rest).sample(params.rest, n, own)
-    return X
+    def _sample_among(self, n: int, rng: np.random.Generator, total: int) -> Floats:
+        s = self._size_among(total)
+        if self.rest is None:
+            bits = rng.integers(0, 2, size=(n, self.dim))
+            return np.asarray(s * (2.0 * bits - 1.0))
+        # A generator of its own, seeded before anything is drawn: otherwise the rest of a row would depend on n.
+        own = np.random.default_rng(rng.integers(0, 1 << 32, size=4))
+        X = np.empty((n, self.dimension()))
+        X[:, : self.dim] = s * (2.0 * rng.integers(0, 2, size=(n, self.dim)) - 1.0)
+        if isinstance(self.rest, BooleanCube):
+            X[:, self.dim :] = self.rest._sample_among(n, own, total)
+        else:
+            X[:, self.dim :] = self.rest.sample(n, own)
+        return X

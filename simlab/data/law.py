@@ -1,14 +1,22 @@
-"""The contract of an input law: its dimension and independent samples of it."""
+"""The contract of an input law: its dimension, samples of it, and what is known of it in closed form.
+
+>>> from simlab import data
+>>> law = data.UniformSphere(dim=10)
+>>> X = law.sample(100, np.random.default_rng(0))          # (100, 10)
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.kinds import Kind
+
+if TYPE_CHECKING:
+    from simlab.sphere.ball_law import BallLaw
 
 Floats = NDArray[np.float64]
 
@@ -16,13 +24,22 @@ Floats = NDArray[np.float64]
 class Law(Kind):
     """Where inputs come from.
 
-    finite: a stored set of a fixed number of rows; training and test rows of it are kept apart (`data.draw`).
+    finite: a stored set of a fixed number of rows; `splits.draw` keeps training and test rows of it apart.
+    reads_files: `require` looks for files.
     heavy_tail: E‖x‖ = ∞, so that a function that grows linearly has infinite risk.
+    rotation_invariant: Qx has the law of x for every orthogonal Q: x/‖x‖ is uniform and independent of ‖x‖.
+    is_cube: the first `cube_dimension()` coordinates are uniform on {±s}, s = `coordinate_size()`.
+    has_radius_law: `radius_law` is there: x ~ φ², φ the Fourier transform of a ball's indicator. MATH §8.
     """
 
     lack: ClassVar[str] = "no law of inputs"
+    shown: ClassVar[tuple[str, ...]] = ("dimension", "sample", "second_moment", "sphere_radius")
     finite: ClassVar[bool] = False
+    reads_files: ClassVar[bool] = False
     heavy_tail: ClassVar[bool] = False
+    rotation_invariant: ClassVar[bool] = False
+    is_cube: ClassVar[bool] = False
+    has_radius_law: ClassVar[bool] = False
 
     @abstractmethod
     def dimension(self) -> int:
@@ -38,3 +55,23 @@ class Law(Kind):
 
     def require(self) -> None:
         """Raise BadInput where files that the law reads are not there. Asked before a run writes anything."""
+
+    def sphere_radius(self) -> float | None:
+        """Radius r of the sphere about 0 that x is uniform on; None where there is none."""
+        return None
+
+    def second_moment(self) -> float | None:
+        """μ = E x_1² of a rotation-invariant law; None of any other, and where it is infinite."""
+        return None
+
+    def cube_dimension(self) -> int:
+        """Number of coordinates that are ±s; only where `is_cube`."""
+        raise NotImplementedError
+
+    def coordinate_size(self) -> float:
+        """Size s of these coordinates; only where `is_cube`."""
+        raise NotImplementedError
+
+    def radius_law(self) -> BallLaw:
+        """The law of ‖x‖; only where `has_radius_law`."""
+        raise NotImplementedError

@@ -26,10 +26,9 @@ from simlab.flows.problem import GOING, Problem, ending_of
 from simlab.networks.bound import diverged_weights
 from simlab.observables import test_loss, train_loss, weight_movement
 from simlab.observables.schedule import Spacing, check_listed, instants, schedule
-from simlab.observables.view import View, need
+from simlab.observables.view import View
 from simlab.record.schema import RECORD, Output
 from simlab.record.segments import State
-from simlab.targets import components
 
 ADVANCE_SECONDS = 0.5
 LINEAR_ENDED = 1 + max(OF_FLOWS)
@@ -74,7 +73,7 @@ class Followed(Base):
 
     @property
     def needs_linearised(self) -> bool:
-        return need(self.observables, "linearised")
+        return any(observable.needs_linearised for observable in self.observables)
 
 
 def plan(params: Followed) -> NDArray[Any]:
@@ -223,7 +222,7 @@ def _measured(observable: Base, view: View) -> dict[str, Any]:
 
 def check_flow(flow: Flow, network: Any, target: Base, data: Any, samples: int, dtype: str) -> None:
     """Refuses (ValueError, one line) a flow that cannot begin with these."""
-    if (outputs := getattr(network, "outputs", 1)) != (wanted := components(target) or 1):
+    if (outputs := getattr(network, "outputs", 1)) != (wanted := target.components() or 1):
         raise ValueError(f"network.outputs = {outputs}: the target has {wanted}")
     flow.check_network(network, samples, dtype, data)
 
@@ -239,8 +238,4 @@ def drawn(
     target: Base, dim: int, rng: np.random.Generator, key: str = "target"
 ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     """The target as drawn; what it refuses names its key."""
-    try:
-        found: Callable[[NDArray[np.float64]], NDArray[np.float64]] = module_of(target).draw(target, dim, rng)
-    except BadInput as error:
-        raise BadInput(f"{key}.{error}") from None
-    return found
+    return target.draw_in_spec(dim, rng, key)

@@ -51,5 +51,5 @@ def has_risk(view: View) -> bool:
     """Whether no outer weight of a three-layer net is positive; of other nets nothing is asked."""
     if kind_of(view.network) != THREE_LAYER:
         return True
-    _, w, _ = view.module.particles(view.network, view.theta)
+    _, w, _ = view.network.particles(view.theta)
     return not (w > 0).any()

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
-from simlab.core import lookup
+from simlab.core import kinds
 from simlab.core.errors import BadInput, one_of
-from simlab.core.params import AsTuple, Room, kind_of, module_of
+from simlab.core.params import AsTuple, Room, kind_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.experiments._descent import drawn
 from simlab.record.schema import Output
 from simlab.record.segments import State
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 from simlab.targets.radial_function import Radial
 from simlab.theory import tubes
 from simlab.theory.certificate import Spectrum
@@ -70,8 +70,8 @@ class Params(Base):
 
     @model_validator(mode="after")
     def _radial(self) -> Params:
-        if not hasattr(module_of(self.data), "law"):
-            able = [kind for kind in lookup.kinds("data") if hasattr(lookup.get("data", kind), "law")]
+        if not self.data.has_radius_law:
+            able = kinds.able("data", lambda law: law.has_radius_law)
             raise ValueError(
                 f"data.kind = {kind_of(self.data)!r}: its transform has no tubes (allowed: {one_of(able)})"
             )
@@ -116,11 +116,11 @@ def _targets(params: Params) -> dict[str, str]:
 
 
 def _spectrum(params: Params, name: str, rng: np.random.Generator) -> Spectrum:
-    law: Law = module_of(params.data).law(params.data)
+    law: BallLaw = params.data.radius_law()
     target: Base = getattr(params, name)
     found = drawn(target, law.dim, rng, name)
     if not isinstance(found, Radial):
-        radial = [kind for kind in lookup.kinds("targets") if "radial" in kind] + ["ball", "shells"]
+        radial = kinds.able("targets", lambda target: target.is_radial)
         raise BadInput(f"{name}.kind = {kind_of(target)!r}: not a function of ‖x‖ alone (allowed: {one_of(radial)})")
     return Spectrum(found, law)
 

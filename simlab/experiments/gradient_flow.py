@@ -31,8 +31,6 @@ from simlab.networks.bound import Bound
 from simlab.observables.view import Setting, View, check
 from simlab.record.schema import Output
 from simlab.record.segments import State
-from simlab.targets import components
-from simlab.targets._trial import on_trial
 
 Floats = NDArray[np.float64]
 SOLVER_STEPS = 3000  # a guess, for estimates alone
@@ -69,7 +67,7 @@ class Params(Followed):
         )
         check(self.observables, setting)
         if not getattr(module_of(self.data), "FINITE", False):  # whose files may not be here
-            on_trial(self.target, module_of(self.data).dimension(self.data))
+            self.target.check_in_spec(self.data.dimension())
         return self
 
     @model_validator(mode="after")
@@ -131,7 +129,7 @@ def prepare(params: Params, streams: Streams) -> Work:
 
     def values(rows: Floats) -> Floats:
         found = target(rows)
-        return found[:, 0] if components(params.target) == 1 else found
+        return found[:, 0] if params.target.components() == 1 else found
 
     y = values(X)
     alpha = params.flow.output_scale()

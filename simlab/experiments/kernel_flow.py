@@ -29,7 +29,6 @@ from simlab.machines.kernel_flow import KernelFlow
 from simlab.networks import mlp
 from simlab.record.schema import RECORD, Output
 from simlab.record.segments import State
-from simlab.targets import check_scalar
 
 Floats = NDArray[np.float64]
 ADVANCE_SECONDS = 0.5
@@ -52,7 +51,7 @@ class Params(Base):
 
     @model_validator(mode="after")
     def _times_in_order(self) -> Params:
-        check_scalar(self.target)
+        self.target.check_scalar()
         if self.first_time >= self.last_time:
             raise ValueError(f"first_time = {self.first_time}: must be below last_time = {self.last_time}")
         if self.network is not None and self.network.outputs != 1:

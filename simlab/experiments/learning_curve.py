@@ -15,7 +15,6 @@ A `reference` kernel is fitted to the same data with a ridge of its own choice. 
 from __future__ import annotations
 
 import contextlib
-import inspect
 from dataclasses import dataclass
 from math import sqrt
 from typing import Annotated, Any
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.core.errors import SimlabError, shown
-from simlab.core.params import MOST_ENTRIES, AsTuple, Room, kind_of, module_of
+from simlab.core.params import MOST_ENTRIES, AsTuple, Room, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.data.splits import draw
@@ -35,7 +34,6 @@ from simlab.machines import dense
 from simlab.record.schema import Output
 from simlab.record.segments import State
 from simlab.sphere.power import BATCHES, degree_power
-from simlab.targets import check_scalar
 from simlab.theory.degree_residual import degree_residual
 from simlab.theory.learning_curve import learning_curve
 from simlab.theory.source_condition import Source, fit_power_decay
@@ -62,7 +60,7 @@ class Params(Base):
 
     @model_validator(mode="after")
     def _each_ridge_once(self) -> Params:
-        check_scalar(self.target)
+        self.target.check_scalar()
         if len(set(self.ridges)) < len(self.ridges):
             raise ValueError(f"ridges = {shown(list(self.ridges))}: each may be named once")
         if self.power_degree > self.theory_degree:
@@ -228,14 +226,10 @@ def _theory(params: Params, work: Work, chosen: int) -> dict[str, Any]:
 
 def _power(params: Params) -> Floats | None:
     """The target's power by degree, far beyond those that are summed one by one; None where it is not known."""
-    target = module_of(params.target)
-    if kind_of(params.data) != "uniform_sphere" or not hasattr(target, "power"):
+    radius = params.data.sphere_radius()
+    if radius is None or not params.target.knows_power:
         return None
-    dim = module_of(params.data).dimension(params.data)
-    counts = "radius" in inspect.signature(target.power).parameters
-    radius = {"radius": getattr(params.data, "radius")} if counts else {}  # noqa: B009 (a field of uniform_sphere)
-    found: Floats | None = target.power(params.target, dim, 2 * params.theory_degree + 200, **radius)
-    return found
+    return params.target.power(params.data.dimension(), 2 * params.theory_degree + 200, radius)
 
 
 def _rate(params: Params, power: Floats) -> float:

@@ -35,7 +35,7 @@ from simlab.experiments.gradient_flow import progress as progress
 from simlab.observables.view import View
 from simlab.record.schema import RECORD, Output
 from simlab.record.segments import State
-from simlab.targets.boolean_function import Monomials, OnTheCube
+from simlab.targets import BooleanFunction
 from simlab.theory import dimension_free, leap
 
 Floats = NDArray[np.float64]
@@ -52,9 +52,9 @@ class Params(gradient_flow.Params):
     def _has_the_limit(self) -> Params:
         network: Any = self.network
         flow = self.flow
-        if kind_of(self.data) != "boolean_cube":
+        if not self.data.is_cube:
             raise ValueError(f"data.kind = {kind_of(self.data)!r}: must be boolean_cube, which the limit is for")
-        if not isinstance(self.target, OnTheCube):
+        if not self.target.is_boolean:
             raise ValueError(
                 f"target.kind = {kind_of(self.target)!r}: not of a few coordinates "
                 "(allowed: monomials, staircase, parity)"
@@ -106,11 +106,11 @@ class Work:
     place: NDArray[np.int64]
 
 
-def _drawn(params: Params, rng: np.random.Generator) -> Monomials:
+def _drawn(params: Params, rng: np.random.Generator) -> BooleanFunction:
     """The target; BadInput where its signs on these data are not ±1."""
     data: Any = params.data
     found = _descent.drawn(params.target, data.dim, rng)
-    assert isinstance(found, Monomials)
+    assert isinstance(found, BooleanFunction)
     size = module_of(data).coordinate_size(data)
     if abs(found.factor * size - 1.0) > 1e-9:
         raise BadInput(
@@ -120,7 +120,7 @@ def _drawn(params: Params, rng: np.random.Generator) -> Monomials:
     return found
 
 
-def _limit(params: Params, target: Monomials) -> dimension_free.Rates:
+def _limit(params: Params, target: BooleanFunction) -> dimension_free.Rates:
     network: Any = params.network
     count = target.coordinates.size
     terms = dict(zip(target.terms, target.coefficients.tolist(), strict=True))
@@ -146,7 +146,7 @@ def outputs(params: Params) -> dict[str, Output]:
 
 def prepare(params: Params, streams: Streams) -> Work:
     followed = gradient_flow.prepare(params, streams)
-    target: Monomials = followed.target
+    target: BooleanFunction = followed.target
     bits = np.rint((1.0 - target.signs(followed.X_test)) / 2.0).astype(np.int64)
     place = bits @ (1 << np.arange(target.coordinates.size, dtype=np.int64))
     return Work(followed, _limit(params, target), target.features(followed.X_test), place)
@@ -157,7 +157,7 @@ def start(params: Params, work: Work, streams: Streams) -> State:
     network, data = module_of(params.network), params.data
     dim, scale = module_of(data).dimension(data), module_of(data).coordinate_size(data)
     a, _, _ = network.neurons(params.network, work.followed.theta0)
-    norm = network.inner_std(params.network, dim) * dim**0.5 * scale
+    norm = params.network.inner_weight_std(dim) * dim**0.5 * scale
     begun = dimension_free.begin(a, work.followed.target.coordinates.size, norm)
     return state | {"limit_time": 0.0, "limit_a": begun.a, "limit_u": begun.u, "limit_s": begun.s}
 

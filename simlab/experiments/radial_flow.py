@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from simlab.core import lookup
+from simlab.core import kinds
 from simlab.core.errors import BadInput, one_of
 from simlab.core.params import kind_of, module_of
 from simlab.core.rng import Streams
@@ -50,8 +50,8 @@ MOST = 20_000  # a few seconds
 class Params(gradient_flow.Params):
     @model_validator(mode="after")
     def _has_a_radial_theory(self) -> Params:
-        if not hasattr(module_of(self.data), "law"):
-            able = [kind for kind in lookup.kinds("data") if hasattr(lookup.get("data", kind), "law")]
+        if not self.data.has_radius_law:
+            able = kinds.able("data", lambda law: law.has_radius_law)
             raise ValueError(
                 f"data.kind = {kind_of(self.data)!r}: no law of the radius to compare with; "
                 f"use gradient_flow (allowed: {one_of(able)})"
@@ -106,7 +106,7 @@ def prepare(params: Params, streams: Streams) -> Work:
     if hasattr(network, "width") and isinstance(followed.target, Radial):
         width: int = getattr(network, "bottleneck", None) or network.width
         with contextlib.suppress(BadInput):  # shells without number, a ball that is nearly everything
-            bound = certificate(followed.target, module_of(params.data).law(params.data), width).bound
+            bound = certificate(followed.target, params.data.radius_law(), width).bound
     return Work(followed, bound)
 
 
@@ -147,7 +147,7 @@ def _go_on(params: Params, work: Work, state: State, name: str, time: float) -> 
     try:
         if np.isnan(a):
             return a, a
-        law = module_of(params.data).law(params.data)
+        law = params.data.radius_law()
         course = alpha_flow.solve(law, target, a, w, b, times, trained=network.trained, most=MOST)
     except BadInput:  # it has ended on the way
         state[f"{name}_alpha"] = float("nan")

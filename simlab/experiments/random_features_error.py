@@ -27,7 +27,6 @@ from simlab.kernels.kernel import Kernel
 from simlab.machines.dense import solve
 from simlab.record.schema import Output
 from simlab.record.segments import State
-from simlab.targets import check_scalar
 
 Floats = NDArray[np.float64]
 BLOCK = 1 << 22  # numbers of Φ in memory at once: 32 MB
@@ -46,7 +45,8 @@ class Params(Base):
 
     @model_validator(mode="after")
     def _is_a_feature_map_with_a_limit(self) -> Params:
-        check_scalar(self.target)
+        if self.target is not None:
+            self.target.check_scalar()
         kind, module = kind_of(self.network), module_of(self.network)
         if not hasattr(module, "features"):
             able = [name for name in lookup.kinds("networks") if hasattr(lookup.get("networks", name), "features")]

@@ -118,7 +118,7 @@ def outputs(params: Params) -> dict[str, Output]:
 
 
 def prepare(params: Params, streams: Streams) -> Work:
-    train, labels, test, test_labels = images.stored(params.data)
+    train, labels, test, test_labels = params.data.stored()
     have, have_test = len(labels), len(test_labels)
     if params.train + params.validation > have:
         raise BadInput(
@@ -130,9 +130,9 @@ def prepare(params: Params, streams: Streams) -> Work:
     last = slice(have - params.validation, have)
     return Work(
         params,
-        images.pixels(params.data, train[: params.train]),
+        params.data.pixels(train[: params.train]),
         labels[: params.train],
-        images.pixels(params.data, np.concatenate([train[last], test[: params.test]])),
+        params.data.pixels(np.concatenate([train[last], test[: params.test]])),
         np.concatenate([labels[last], test_labels[: params.test]]),
         int(max(labels.max(), test_labels.max())) + 1,
         streams["sketch"],

@@ -41,7 +41,6 @@ from simlab.machines import dense
 from simlab.networks.bound import Bound, diverged_weights
 from simlab.record.schema import Output
 from simlab.record.segments import State
-from simlab.targets._trial import on_trial
 
 Floats = NDArray[np.float64]
 SECONDS = 0.5
@@ -80,8 +79,8 @@ class Params(Base):
         _descent.check_flow(self.flow, self.network, self.target, self.data, self.samples, self.dtype)
         _heavy_tail.check_outer_weights(self.data, self.network)
         if not getattr(module_of(self.data), "FINITE", False):  # whose files may not be here
-            target = on_trial(self.target, module_of(self.data).dimension(self.data))
-            if self.coordinates == "target" and target and getattr(target, "coordinates", None) is None:
+            self.target.check_in_spec(self.data.dimension())
+            if self.coordinates == "target" and not self.target.knows_coordinates:
                 raise ValueError(f"coordinates = 'target': target.kind = {kind_of(self.target)!r} has none of its own")
         return self
 

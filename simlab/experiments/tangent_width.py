@@ -23,7 +23,6 @@ from simlab.core.errors import SimlabError, one_of
 from simlab.core.params import MOST_ENTRIES, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
-from simlab.networks.limit import tangent_limit
 from simlab.record.schema import Output
 from simlab.record.segments import State
 
@@ -46,7 +45,7 @@ class Params(Base):
             )
         if getattr(self.network, "outputs", 1) != 1:
             raise ValueError(f"network.outputs = {self.network.outputs}: must be 1")  # type: ignore[attr-defined]
-        tangent_limit(_widened(self.network), module_of(self.data).dimension(self.data))
+        self.network.widened().limit_kernel(module_of(self.data).dimension(self.data))
         return self
 
 
@@ -79,7 +78,7 @@ def outputs(params: Params) -> dict[str, Output]:
 def prepare(params: Params, streams: Streams) -> tuple[Floats, Floats]:
     """The inputs X and Θ(X, X)."""
     X = module_of(params.data).sample(params.data, params.points, streams["data"])
-    Theta = tangent_limit(_widened(params.network), X.shape[1]).gram(X)
+    Theta = params.network.widened().limit_kernel(X.shape[1]).gram(X)
     if not np.any(Theta):
         raise SimlabError("the limit of the tangent kernel is 0 at these inputs: nothing to compare with")
     return X, Theta

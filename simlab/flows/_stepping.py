@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from numba import float64, int64, types
 from numpy.typing import NDArray
-from pydantic import Field, PlainValidator, model_validator
+from pydantic import Field, model_validator
 
 from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
+from simlab.core.fields import number_or
 from simlab.flows._curvature import batch_edge, edge, power_iteration, start_vector, tangent
 from simlab.flows._schedule import Scheduled
 from simlab.flows.flow import FlowState, check_width
@@ -39,14 +40,6 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 STRETCH_SECONDS = 0.05
 FIRST_ITERATIONS, ITERATIONS = 40, 10
-
-
-def _number_or_auto(value: Any) -> Any:
-    if value == "auto":
-        return value
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf:
-        return float(value)
-    raise ValueError('must be a number greater than 0, or "auto"')
 
 
 def check_alpha(alpha: float) -> None:
@@ -99,7 +92,7 @@ class Stepping(Scheduled):
 
     state_class: ClassVar[type[FlowState]] = SteppingState
 
-    step: Annotated[float | Literal["auto"], PlainValidator(_number_or_auto)] = Field(
+    step: Annotated[float | Literal["auto"], number_or("auto")] = Field(
         description='step size η in the unit below, or "auto"'
     )
     step_unit: Literal["absolute", "edge", "particle"] = Field(

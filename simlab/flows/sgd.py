@@ -283,7 +283,7 @@ def _draw_chunk(problem: Problem, size: int, before: np.random.Generator) -> tup
 
 
 def _stages(problem: Problem) -> tuple[range, ...]:
-    network = None if problem.bound is None else problem.bound.params
+    network = None if problem.bound is None else problem.bound.network
     if network is None or not network.has_stages:
         raise BadInput("flow.layerwise = true: the network does not say which part of it is a layer")
     every: tuple[range, ...] = network.stages(problem.X.shape[1])

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from simlab.core import reads
 from simlab.core.errors import BadInput
-from simlab.core.params import Params, choose, first_wrong, rooms_of
+from simlab.core.kinds import Kind, Table
+from simlab.core.parsing import choose, first_wrong, rooms_of
 from simlab.core.reads import Reads
 from simlab.lab.tables import with_values
 from simlab.lab.toml_text import Tables
@@ -42,7 +43,7 @@ class Cover(Generic[T]):
 
 def covering(
     spec: Spec,
-    function: Callable[[Params], T],
+    function: Callable[[Any], T],
     most: int,
 ) -> Cover[T]:
     """Call a function of the parameters at points that stand for all others.
@@ -77,7 +78,7 @@ def _cover(
     dimension = {key: i for i, group in enumerate(sweep.groups) for key in group if key in keys}
     needed = {i for key, i in dimension.items() if _holder(first, key)[0] is None}
     found: dict[int, T] = {}
-    with reads.watching(Params) as watch:
+    with reads.watching(Table) as watch:
 
         def visit(point: int) -> set[int]:
             """Calls the function; returns the dimensions that were looked at."""
@@ -105,7 +106,7 @@ def check(spec: Spec, progress: Callable[[int], None] = lambda done: None) -> No
 
     progress: called now and then with the number of points checked.
     """
-    seen: set[tuple[str, type[Params]]] = set()
+    seen: set[tuple[str, type[Table]]] = set()
     keys = spec.sweep.keys
 
     def whole_point(point: int, watch: Reads) -> None:
@@ -117,7 +118,7 @@ def check(spec: Spec, progress: Callable[[int], None] = lambda done: None) -> No
                 _check_axis(spec, type(holder), name, key)
 
     _cover(spec, whole_point, POINTS, keys, lambda key: key.startswith("experiment."), progress)
-    for table, room in rooms_of(spec.experiment.Params).items():
+    for table, room in rooms_of(spec.experiment_class).items():
         inside = [key for key in keys if key.startswith(f"{table}.")]
         if inside:
             _cover(spec, _table_parser(spec, table, room), TABLES, inside, progress=progress)
@@ -134,7 +135,7 @@ def _table_parser(spec: Spec, table: str, room: str) -> Callable[[int, Reads], N
     return parse
 
 
-def _check_axis(spec: Spec, cls: type[Params], name: str, key: str) -> None:
+def _check_axis(spec: Spec, cls: type[Table], name: str, key: str) -> None:
     sweep, values = spec.sweep, spec.sweep.axes[key]
     i = next(i for i, group in enumerate(sweep.groups) if key in group)
 
@@ -152,13 +153,13 @@ def _check_axis(spec: Spec, cls: type[Params], name: str, key: str) -> None:
         raise BadInput(f"sweep.{key}: value number {wrong + 1} is not of use")
 
 
-def _holder(params: Params, key: str) -> tuple[Params | None, str]:
+def _holder(params: Kind, key: str) -> tuple[Kind | None, str]:
     """The object that a dotted key names a field of, and the field; None where it chooses a kind."""
     *path, name = key.removeprefix("experiment.").split(".")
     here: Any = params
     for part in path:
         here = getattr(here, part, None)
-    good = isinstance(here, Params) and name in type(here).model_fields and name not in rooms_of(type(here))
+    good = isinstance(here, Kind) and name in type(here).model_fields and name not in rooms_of(type(here))
     return (here, name) if good and "." in key else (None, name)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from simlab.core.errors import BadInput
 from simlab.core.params import Params, dump, module_of, rooms_of
 from simlab.core.resources import free_memory
+from simlab.data.law import Law
 from simlab.lab.covering import Cover, alike, covering
 from simlab.lab.spec import Spec
 
@@ -48,7 +49,7 @@ def stored(spec: Spec, finished: Collection[int] = ()) -> list[Params]:
 
 
 def _stored(params: Params) -> list[Params]:
-    found = [one for one in _inside(params) if hasattr(module_of(one), "require")]
+    found = [one for one in _inside(params) if isinstance(one, Law) and one.reads_files]
     for one in found:
         dump(one)  # looks at every field, so that each file that a point reads is found
     return found

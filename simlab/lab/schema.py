@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from simlab.core import json_schema, lookup
+from simlab.core import catalogue, json_schema
 from simlab.core.json_schema import Schema
-from simlab.core.params import Params, rooms_of
+from simlab.core.kinds import Table
+from simlab.core.parsing import rooms_of
 from simlab.lab.spec import Header
 from simlab.lab.sweep import MOST_POINTS, WORDS
 
@@ -25,10 +26,10 @@ _AXIS = {"$ref": "#/$defs/axis"}
 
 def spec_schema() -> Schema:
     """One schema for every spec."""
-    kinds = lookup.kinds("experiments")
-    classes = {kind: json_schema.params_of("experiments", kind) for kind in kinds}
+    classes = catalogue.loaded("experiments")
+    kinds = list(classes)
     rooms = sorted({room for cls in classes.values() for room in rooms_of(cls).values()})
-    lines = {kind: (lookup.get("experiments", kind).__doc__ or "").partition("\n")[0] for kind in kinds}
+    lines = {kind: catalogue.first_line("experiments", kind) for kind in kinds}
     header: Schema = {
         "type": "object",
         "properties": {"kind": {"enum": kinds, "description": "; ".join(f"{k}: {v}" for k, v in lines.items())}},
@@ -57,12 +58,12 @@ def spec_schema() -> Schema:
     }
 
 
-def _experiment(kind: str, cls: type[Params]) -> Schema:
+def _experiment(kind: str, cls: type[Table]) -> Schema:
     """A whole spec of one kind of experiment."""
     rooms = rooms_of(cls)
     own = {name: json_schema.of_field(cls, name) for name in cls.model_fields if name not in rooms}
     header = {name: json_schema.of_field(Header, name) for name in Header.model_fields}
-    line = (lookup.get("experiments", kind).__doc__ or "").partition("\n")[0]
+    line = catalogue.first_line("experiments", kind)
     tables: dict[str, Schema] = {}
     conditions: list[Schema] = []
     for name in json_schema.required(cls):
@@ -92,7 +93,7 @@ def _experiment(kind: str, cls: type[Params]) -> Schema:
     }
 
 
-def _places(classes: dict[str, type[Params]]) -> list[tuple[str, str]]:
+def _places(classes: dict[str, type[Table]]) -> list[tuple[str, str]]:
     """(table, room) for the tables of all experiments that a sweep can reach into."""
     return sorted(
         {
@@ -113,7 +114,7 @@ def _needs(path: tuple[str, ...], room: str) -> list[Schema]:
     by_field: dict[str, list[str]] = {}
     inner: dict[str, str] = {}
     for kind in json_schema.in_toml(room):
-        cls = json_schema.params_of(room, kind)
+        cls = catalogue.get(room, kind)
         inner |= {n: r for n, r in rooms_of(cls).items() if not json_schema.is_list(cls.model_fields[n])}
         for name in json_schema.required(cls):
             by_field.setdefault(name, []).append(kind)
@@ -152,7 +153,7 @@ def _swept(path: tuple[str, ...]) -> Schema:
     return {"anyOf": ways}
 
 
-def _sweep(cls: type[Params], own: list[str]) -> Schema:
+def _sweep(cls: type[Table], own: list[str]) -> Schema:
     """[sweep] of one experiment: its axes are dotted keys of the tables that it has."""
     rooms = rooms_of(cls)
     patterns: dict[str, Schema] = {}
@@ -164,7 +165,7 @@ def _sweep(cls: type[Params], own: list[str]) -> Schema:
         field = cls.model_fields[name]
         fields = ["kind"]
         for kind in json_schema.kinds_for(field, room):
-            fields += [key for key in json_schema.params_of(room, kind).model_fields if key not in fields]
+            fields += [key for key in catalogue.get(room, kind).model_fields if key not in fields]
         whole = {"type": "array", "minItems": 1, "items": {"type": ["object", "string"]}}
         properties[name] = {"anyOf": [whole, _nested(fields)]}
         patterns[f"^{name}\\.({'|'.join(fields)})(\\..+)?$"] = _AXIS

@@ -1,8 +1,8 @@
 """A spec: one TOML file (experiment, the tables of its rooms, a sweep, a figure) → validated and resolved.
 
-``[experiment]`` holds kind, seed, threads and the experiment's own fields; every other table names a room, its
-``kind`` the file, the other keys that file's `Params`. ``[sweep]`` is read by `simlab.lab.sweep`. ``[figure]`` says how
-to draw the results; it changes no number and is no part of the hash.
+``[experiment]`` holds kind, seed, threads and the experiment's own fields. Every other table is a kind that the
+experiment holds: ``kind`` is its name, the other keys are its fields. ``[sweep]`` is read by `simlab.lab.sweep`.
+``[figure]`` says how to draw the results; it changes no number and is no part of the hash.
 
 Resolved means: every default written out, every axis listed by value, the seed there even when it was drawn.
 """
@@ -18,15 +18,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from pydantic import Field
 
-from simlab.core import lookup, reads
+from simlab.core import catalogue, reads
 from simlab.core.errors import LONGEST_VALUE, BadInput, nearest, one_of, shown
-from simlab.core.kinds import Table
-from simlab.core.params import Params, choose, dump, parse, rooms_of, whole
+from simlab.core.kinds import Kind, Table
+from simlab.core.parsing import choose, dump, parse, rooms_of, whole
 from simlab.lab import covering, toml_text
 from simlab.lab.sweep import Sweep, flat
 from simlab.lab.tables import Given, assign, copied, given_tables, parse_toml, read_file, with_values
@@ -67,22 +66,29 @@ class Spec:
         return self.header.threads
 
     @cached_property
-    def experiment(self) -> ModuleType:
+    def experiment_class(self) -> type[Any]:
+        """The class of the experiment; `params` gives the object of one point."""
+        return catalogue.get("experiments", self.header.kind, "experiment.kind")
+
+    @property
+    def experiment(self) -> Any:  # TRANSITION
+        from simlab.core import lookup
+
         return lookup.get("experiments", self.header.kind, "experiment.kind")
 
-    def params(self, point: int) -> Params:
-        """The parameters of one point."""
+    def params(self, point: int) -> Any:
+        """The experiment of one point."""
         fixed = self._fixed
         if (watch := reads.current()) is not None:
             for name, chosen in fixed.items():
                 watch.name(chosen, name)
-        return _parse_point(self.experiment, self.tables | fixed, self.sweep.values(point))
+        return _parse_point(self.experiment_class, self.tables | fixed, self.sweep.values(point))
 
     @cached_property
     def _fixed(self) -> Tables:
         """The choices that no axis touches, parsed once: half the time of a point."""
         swept = {key.partition(".")[0] for key in self.sweep.keys}
-        rooms = rooms_of(self.experiment.Params)
+        rooms = rooms_of(self.experiment_class)
         single = {name: room for name, room in rooms.items() if name in self.tables and name not in swept}
         return {name: choose(room, self.tables[name], name) for name, room in single.items()}
 
@@ -135,7 +141,7 @@ def _choices(tables: Tables) -> set[str]:
     found = {*tables, "figure"} - {"experiment", "sweep"}
     header = tables.get("experiment")
     with contextlib.suppress(BadInput, KeyError, TypeError):
-        found |= {*rooms_of(lookup.get("experiments", header["kind"]).Params)} if isinstance(header, dict) else set()
+        found |= {*rooms_of(catalogue.get("experiments", header["kind"]))} if isinstance(header, dict) else set()
     return found
 
 
@@ -166,12 +172,12 @@ def _resolved(tables: Mapping[str, Any], seed: int | None, as_given: Given | Non
         if table is not None and not isinstance(table, dict):
             raise BadInput(f"{name} = {shown(table)}: must be a table, [{name}]")
     if "experiment" not in given:
-        raise BadInput(f"[experiment]: missing (with kind, one of {one_of(lookup.kinds('experiments'))})")
+        raise BadInput(f"[experiment]: missing (with kind, one of {one_of(catalogue.names('experiments'))})")
     table = given["experiment"]
     if "kind" not in table:
-        raise BadInput(f"experiment.kind: missing (allowed: {one_of(lookup.kinds('experiments'))})")
+        raise BadInput(f"experiment.kind: missing (allowed: {one_of(catalogue.names('experiments'))})")
     header = parse(Header, {k: v for k, v in table.items() if k in Header.model_fields}, "experiment")
-    experiment = lookup.get("experiments", header.kind, "experiment.kind")
+    experiment = catalogue.get("experiments", header.kind, "experiment.kind")
     sweep = Sweep.parse(sweep_table)
     for key in sweep.keys:
         if key.removeprefix("experiment.") in Header.model_fields:
@@ -205,7 +211,7 @@ def read_back(tables: Mapping[str, Any], hash_: str | None, given: Given | None,
     return spec
 
 
-def _whole_axes(experiment: ModuleType, given: Tables, sweep: Sweep) -> Sweep:
+def _whole_axes(experiment: type[Any], given: Tables, sweep: Sweep) -> Sweep:
     """Axes of fields that are integers, as integers: ``[1e2, 1e3]`` is ``[100, 1000]``."""
     axes = dict(sweep.axes)
     for group in sweep.groups:
@@ -219,9 +225,9 @@ def _whole_axes(experiment: ModuleType, given: Tables, sweep: Sweep) -> Sweep:
     return replace(sweep, axes=axes)
 
 
-def _leaf(params: Params, key: str) -> Any:
+def _leaf(experiment: Kind, key: str) -> Any:
     """The value of a dotted key, None where it names no single field."""
-    here: Any = params
+    here: Any = experiment
     for part in key.removeprefix("experiment.").split("."):
         here = getattr(here, part, None)
     return here
@@ -265,16 +271,16 @@ def _brief(value: Any) -> str:
     return value if isinstance(value, str) and len(value) <= LONGEST_VALUE else shown(value)
 
 
-def _parse_point(experiment: ModuleType, tables: Mapping[str, Any], values: Mapping[str, Any]) -> Params:
+def _parse_point(experiment: type[Any], tables: Mapping[str, Any], values: Mapping[str, Any]) -> Kind:
     point = with_values(tables, values)
     own = {k: v for k, v in point["experiment"].items() if k not in Header.model_fields}
     chosen = {k: v for k, v in point.items() if k != "experiment"}
     _check_tables(experiment, point)
     try:
-        params: Params = parse(experiment.Params, {**own, **chosen}, "experiment", choices_at="")
+        found: Kind = parse(experiment, {**own, **chosen}, "experiment", choices_at="")
     except (MemoryError, OverflowError, RecursionError) as error:
         raise BadInput(f"spec: too large for this machine: {error or type(error).__name__}") from None
-    return params
+    return found
 
 
 def _has(tables: Mapping[str, Any], key: str) -> bool:
@@ -286,9 +292,9 @@ def _has(tables: Mapping[str, Any], key: str) -> bool:
     return True
 
 
-def _check_tables(experiment: ModuleType, tables: Mapping[str, Any]) -> None:
+def _check_tables(experiment: type[Any], tables: Mapping[str, Any]) -> None:
     """Choices are tables at the top, the experiment's own fields are not."""
-    rooms = rooms_of(experiment.Params)
+    rooms = rooms_of(experiment)
     known = ["experiment", *rooms, "sweep", "figure"]
     for name in tables:
         if name not in known:
@@ -298,7 +304,7 @@ def _check_tables(experiment: ModuleType, tables: Mapping[str, Any]) -> None:
             raise BadInput(f"experiment.{name}: unknown key; give it as a table of its own, [{name}]")
 
 
-def _write_out(given: Tables, first: Params, sweep: Sweep) -> Tables:
+def _write_out(given: Tables, first: Kind, sweep: Sweep) -> Tables:
     """Defaults filled in from the first point; a table whose kind is swept stays as it was given."""
     rooms = rooms_of(type(first))
     tables: Tables = {"experiment": {"kind": given["experiment"]["kind"]}}

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from simlab.core.errors import BadInput, nearest, one_of, shown
-from simlab.core.params import whole
+from simlab.core.parsing import whole
 from simlab.core.rng import Streams
 from simlab.core.words import toml
 from simlab.record.collate import Dimension

@@ -7,52 +7,69 @@ given, at independent N(0, coefficient_std²): 1 is the top layer of a net in NT
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.networks import _feature_loops
-from simlab.networks._wide import Law, Wide, draw_rows, has_bias, lifted_dim, outer_std
+from simlab.networks._wide import Law, Wide, draw_rows
 from simlab.networks.bound import Loops, vector
+from simlab.networks.limit import check_radius
+from simlab.networks.network import FeatureMap, Trainable
 
 Floats = NDArray[np.float64]
 
 
-class FeatureNet(Wide):
+class FeatureNet(Wide, Trainable, FeatureMap):
+    """What random features and tangent features share."""
+
+    shown: ClassVar[tuple[str, ...]] = (*Trainable.shown, *FeatureMap.shown)
+
     law: Law = Field("gaussian", description="of the weights w: N(0, I), or uniform on the sphere of radius √d")
     coefficient_std: float = Field(
         0.0, ge=0, le=1e15, description="standard deviation of the coefficients before training; 1: as a net's"
     )
 
+    def draw(self, dim: int, rng: np.random.Generator) -> Floats:
+        """W : (N, d), or (N, d + 1) with the biases in the last column"""
+        return draw_rows(self, self.law, dim, rng)
 
-def start(params: FeatureNet, dim: int, count: int, rng: np.random.Generator) -> Floats:
-    """θ : (p + N k,), the weights drawn first: those that `draw` gives."""
-    W = draw_rows(params, params.law, dim, rng)
-    return np.concatenate([params.coefficient_std * rng.standard_normal(count), W.reshape(-1)])
+    def initialise(self, dim: int, rng: np.random.Generator) -> Floats:
+        """θ : (p + N d,), with a bias (p + N (d + 1),). The weights are drawn first: they are those of `draw`."""
+        count, W = self.count(dim), self.draw(dim, rng)
+        return np.concatenate([self.coefficient_std * rng.standard_normal(count), W.reshape(-1)])
 
+    def split(self, theta: Floats, dim: int) -> tuple[Floats, Floats]:
+        """c : (p,) and W : (N, d) or (N, d + 1) of θ"""
+        count, k = self.count(dim), self.lifted_dim(dim)
+        theta = vector(theta, "theta", count + self.width * k, dim)
+        return theta[:count], theta[count:].reshape(self.width, k)
 
-def split(params: FeatureNet, theta: Floats, dim: int, count: int) -> tuple[Floats, Floats]:
-    """c : (p,) and W : (N, k) of θ"""
-    k = lifted_dim(params, dim)
-    theta = vector(theta, "theta", count + params.width * k, dim)
-    return theta[:count], theta[count:].reshape(params.width, k)
+    def compiled(self, dim: int, second: bool, first: bool) -> Loops:
+        """The loops of a net with the features φ (`second`), x̃ φ' (`first`) or both."""
+        N, count = self.width, self.count(dim)
+        s0 = 1.0 if self.weight_std is None else self.weight_std / dim**0.5
+        sizes = np.array([_feature_loops.tile_rows(N), self.biased, dim, N, second, first], dtype=np.int64)
+        return Loops(
+            value=_feature_loops.value,
+            gradient=_feature_loops.gradient,
+            push=_feature_loops.push,
+            pull=_feature_loops.pull,
+            activation=self.activation,
+            sizes=sizes,
+            numbers=np.array([self.bias_std, s0, self.outer_std() / N**0.5]),
+            trained=range(count),
+            size=count + N * self.lifted_dim(dim),
+            scratch=lambda n: _feature_loops.scratch_size(sizes, n),
+        )
 
-
-def compiled(params: FeatureNet, dim: int, count: int, second: bool, first: bool) -> Loops:
-    """The loops of a net with the features φ (`second`), x̃ φ' (`first`) or both, `count` in all."""
-    N = params.width
-    s0 = 1.0 if params.weight_std is None else params.weight_std / dim**0.5
-    sizes = np.array([_feature_loops.tile_rows(N), has_bias(params), dim, N, second, first], dtype=np.int64)
-    return Loops(
-        value=_feature_loops.value,
-        gradient=_feature_loops.gradient,
-        push=_feature_loops.push,
-        pull=_feature_loops.pull,
-        activation=params.activation,
-        sizes=sizes,
-        numbers=np.array([params.bias_std, s0, outer_std(params) / N**0.5]),
-        outputs=1,
-        trained=range(count),
-        size=count + N * lifted_dim(params, dim),
-        scratch=lambda n: _feature_loops.scratch_size(sizes, n),
-    )
+    def check_limit(self, dim: int, radius: float | None) -> None:
+        """Raise ValueError where the law of the weights, or the radius, has no known limit."""
+        homogeneous = self.activation.homogeneity() is not None and not self.bias_std
+        if self.law == "sphere" and not homogeneous:
+            raise ValueError(
+                "network.law = 'sphere': only for a homogeneous activation without bias is the limit known"
+            )
+        check_radius(radius, dim, self.weight_std)

@@ -4,7 +4,7 @@ The gradient of f(x) in a weight matrix is an outer product δ ã, so that with 
 
     ⟨∇f(x_i), ∇f(x_j)⟩ = Σ_matrices (Ã Ãᵀ)_ij (Δ Δᵀ)_ij:
 
-exact, at a cost of about 4m a pair and matrix; by the Jacobian it is 2m², and n m² numbers to be kept.
+exact, at a cost of about 4m flops per pair and matrix; by the Jacobian it is 2m², and n m² numbers to be kept.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from simlab.core import checks
+
 Floats = NDArray[np.float64]
 Factors = list[tuple[Floats, Floats | None]]
 
-KEPT = 1 << 24
-MOST, LEAST = 2048, 64
+BLOCK_FLOATS = 1 << 24
+MOST_ROWS, LEAST_ROWS = 2048, 64
 
 
-def hadamard_gram(factors: Callable[[Floats], Factors], X: Floats, Y: Floats | None, a_row: int) -> Floats:
+def hadamard_gram(factors: Callable[[Floats], Factors], X: Floats, Y: Floats | None, row_floats: int) -> Floats:
     """Σ (A Aᵀ) ⊙ (Δ Δᵀ) over the pairs that ``factors(rows)`` lists, Δ None for 1 : (n, n), or (n, n') with Y.
 
-    `a_row` is how many floats the factors of a row take: a block of rows has at most `KEPT`.
+    row_floats: floats that the factors of one row take; a block of rows has at most `BLOCK_FLOATS`.
     """
-    rows = max(LEAST, min(MOST, KEPT // a_row))
+    Y = None if Y is None else checks.matrix(Y, "Y", dim=X.shape[1])
+    rows = max(LEAST_ROWS, min(MOST_ROWS, BLOCK_FLOATS // row_floats))
     others = X if Y is None else Y
     K = np.empty((len(X), len(others)))
     for i in range(0, len(X), rows):

@@ -1,6 +1,6 @@
-"""A trained network made ready: its compiled loops with everything they take, for one input dimension and float type.
+"""A trainable network made ready for one input dimension and float type: its compiled loops and their arguments.
 
-``Bound(params, dim, dtype)`` asks the kind for its `Loops` and gives them as methods over arrays; descent loops take
+``Bound(net, dim, dtype)`` asks the network for its `Loops` and gives them as methods over arrays; descent loops take
 ``bound.loops.gradient[bound.dtype]`` and ``bound.activation`` themselves. BLAS runs with one thread inside the loops,
 which divide the rows among numba's threads in a number of blocks that depends on n alone: two pools of threads spin
 against each other (4.7 → 20 ms), and the bits do not depend on the number of threads.
@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from simlab.activations.activation import Activation
 from simlab.activations.tiles import tile
 from simlab.core import checks
 from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
 from simlab.core.jit import PerReal
-from simlab.core.params import Params, module_of
+from simlab.networks.network import Trainable
 
 Array = NDArray[Any]
 _finite: ContextVar[bool] = ContextVar("finite", default=True)
@@ -39,7 +40,7 @@ def diverged_weights() -> Iterator[None]:
 
 
 def vector(theta: Any, name: str, size: int, dim: int, dtype: DTypeLike | None = None) -> Array:
-    """θ, or a vector like it, of so many numbers; of its own float type unless told."""
+    """θ, or a vector like it, of shape (size,); of its own float type unless `dtype` is given."""
     found = checks.array(theta, name, dtype=dtype, finite=_finite.get())
     if found.shape != (size,):
         raise BadInput(f"{name} has shape {found.shape}: must be ({size},) for inputs in R^{dim}")
@@ -47,22 +48,12 @@ def vector(theta: Any, name: str, size: int, dim: int, dtype: DTypeLike | None =
 
 
 def weights(theta: Any, name: str = "theta", ndim: int | None = 1) -> Array:
-    """Weights of a shape that the network itself looks at."""
+    """Weights whose shape the network itself checks."""
     return checks.array(theta, name, ndim=ndim, dtype=None, finite=_finite.get())
 
 
-def inputs(X: Any, name: str = "X", dim: int | None = None) -> NDArray[np.float64]:
-    """X as a matrix of float64, of this dimension where it is given."""
-    return checks.matrix(X, name, dim=dim)
-
-
-def other_inputs(Y: Any, dim: int) -> NDArray[np.float64] | None:
-    """Y of a kernel's K(X, Y), or None."""
-    return None if Y is None else inputs(Y, "Y", dim)
-
-
 def checked_start(dim: Any, rng: Any, size: Callable[[int], int]) -> int:
-    """dim, refused where it is none, `rng` no generator, or no room for the size(dim) weights to draw."""
+    """dim; refused where it is no dimension, `rng` no generator, or where memory is too small for size(dim) weights."""
     found = checks.dimension(dim)
     checks.generator(rng)
     checks.room(2 * size(found), f"dim = {found}: the network's weights")
@@ -71,31 +62,38 @@ def checked_start(dim: Any, rng: Any, size: Callable[[int], int]) -> int:
 
 @dataclass(frozen=True)
 class Loops:
-    """What a trainable kind tells of itself: compiled functions of the signatures of `signature`, each for both float
-    types, and their arguments.
+    """The compiled functions of a network, each for both float types, and their arguments.
 
-    `size` is that of θ, `trained` the part of it that is trained, `scratch(n)` the numbers of scratch space for n rows.
+    value, gradient, push, pull: of the signatures of `simlab.networks.signature`.
+    activation: the φ that they take.
+    sizes, numbers: what they need of the network's fields and the dimension.
+    size: length of θ.
+    trained: index range of θ that a flow moves.
+    scratch: n → floats of workspace needed for n rows.
+    outputs: number c of outputs.
+    variant: names these four functions where one kind has several such sets; the linearised ones are named by it.
     """
 
     value: PerReal
     gradient: PerReal
     push: PerReal
     pull: PerReal
-    activation: Params
+    activation: Activation
     sizes: NDArray[np.int64]
     numbers: NDArray[np.float64]
     size: int
     trained: range
     scratch: Callable[[int], int]
     outputs: int = 1
+    variant: str = ""
 
 
 class Bound:
     """A network for inputs in R^dim, with numbers of type `dtype`."""
 
-    def __init__(self, params: Params, dim: int, dtype: DTypeLike = np.float64) -> None:
-        self.params, self.dim, self.dtype = params, checks.dimension(dim), checks.float_type(dtype)
-        self.loops: Loops = module_of(params).loops(params, self.dim)
+    def __init__(self, network: Trainable, dim: int, dtype: DTypeLike = np.float64) -> None:
+        self.network, self.dim, self.dtype = network, checks.dimension(dim), checks.float_type(dtype)
+        self.loops: Loops = network.loops(self.dim)
         self.activation = tile(self.loops.activation)
         self.sizes = self.loops.sizes
         self.numbers = np.ascontiguousarray(self.loops.numbers, dtype=self.dtype)
@@ -131,8 +129,8 @@ class Bound:
             )
         return out
 
-    def gradient(self, theta: Array, X: Array, y: Array, alpha: float = 1.0) -> tuple[float, Array]:
-        """R(αf) and ∇_θ R(αf), zero where θ is not trained."""
+    def loss_and_gradient(self, theta: Array, X: Array, y: Array, alpha: float = 1.0) -> tuple[float, Array]:
+        """R(αf) and ∇_θ R(αf) : (size,), 0 where θ is not trained."""
         theta, X = self._checked(theta, X)
         y, out = self._columns(y, len(X), "y"), np.zeros_like(theta)
         alpha = checks.number(alpha, "alpha", above=0)
@@ -164,7 +162,7 @@ class Bound:
         return out
 
     def pull(self, theta: Array, R: Array, X: Array) -> Array:
-        """Σ_i J_iᵀ R_i, zero where θ is not trained."""
+        """Σ_i J_iᵀ R_i : (size,), 0 where θ is not trained."""
         theta, X = self._checked(theta, X)
         R, out = self._columns(R, len(X), "R"), np.zeros_like(theta)
         with one_blas_thread():
@@ -173,9 +171,8 @@ class Bound:
             )
         return out
 
-
-def forward(params: Params, theta: Array, X: Array) -> Array:
-    """f in float64: (n,), or (n, c) where there are several outputs. What a trainable kind calls its `forward`."""
-    X = inputs(X)
-    f = Bound(params, X.shape[1]).value(theta, X)
-    return f[:, 0] if f.shape[1] == 1 else f
+    def jacobian(self, theta: Array, X: Array, name: str = "X") -> Array:
+        """∂f_c(x_i)/∂θ : (n c, size), row i c' + c of c' outputs; 0 where θ is not trained. `name`: X's in errors."""
+        X, c = checks.matrix(X, name, dim=self.dim, dtype=self.dtype), self.loops.outputs
+        rows = [self.pull(theta, np.eye(1, c, k), x[np.newaxis]) for x in X for k in range(c)]
+        return np.array(rows).reshape(len(X) * c, self.loops.size)

@@ -15,7 +15,7 @@ Weights: (m, d + 1), b in the last column; the first rows of a larger draw are a
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,46 +24,83 @@ from scipy import special
 from scipy.spatial.distance import cdist
 from scipy.stats import qmc
 
+from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.core.params import Params as Base
-from simlab.networks._wide import columns, drawn_rows
-from simlab.networks.bound import checked_start, inputs
+from simlab.networks._wide import checked_rows, columns
+from simlab.networks.bound import checked_start
+from simlab.networks.network import FeatureMap
 
 Floats = NDArray[np.float64]
 SOBOL_BITS = 30
 SOBOL_DIM = qmc.Sobol.MAXDIM - 1
 
 
-class Params(Base):
+class FourierFeatures(FeatureMap):
+    """Φ_j(x) = √(2/m) cos(w_j·x/s + b_j)."""
+
+    has_exact: ClassVar[bool] = True
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"width": 8},
+        {"width": 8, "kernel": "laplacian", "scale": 2.0},
+        {"width": 8, "kernel": "cauchy", "sampling": "sobol"},
+    )
+
     width: int = Field(ge=1, description="number m of features")
     kernel: Literal["gaussian", "laplacian", "cauchy"] = Field("gaussian", description="which k")
     scale: float = Field(1.0, gt=0, description="bandwidth s")
     sampling: Literal["random", "sobol"] = Field("random", description="independent draws, or an even sequence")
 
+    def draw(self, dim: int, rng: np.random.Generator) -> Floats:
+        dim = checked_start(dim, rng, lambda d: self.width * (d + 1))
+        if self.sampling == "random":
+            W = np.maximum(rng.random((self.width, dim + 1)), 2.0**-54)  # 0 has no finite quantile
+        else:
+            W = _sobol(self.width, dim, rng)
+        u = W[:, :-1]
+        match self.kernel:
+            case "gaussian":
+                W[:, :-1] = special.ndtri(u)
+            case "laplacian":
+                W[:, :-1] = np.tan(np.pi * (u - 0.5))
+            case "cauchy":
+                W[:, :-1] = np.where(u < 0.5, np.log(2 * np.minimum(u, 0.5)), -np.log(2 * (1 - np.maximum(u, 0.5))))
+        W[:, -1] *= 2 * np.pi
+        return W
 
-EXAMPLES = (
-    {"width": 8},
-    {"width": 8, "kernel": "laplacian", "scale": 2.0},
-    {"width": 8, "kernel": "cauchy", "sampling": "sobol"},
-)
+    def particle_count(self) -> int:
+        return self.width
 
+    def unbounded(self) -> str:
+        return ""
 
-def draw(params: Params, dim: int, rng: np.random.Generator) -> Floats:
-    dim = checked_start(dim, rng, lambda d: params.width * (d + 1))
-    if params.sampling == "random":
-        W = np.maximum(rng.random((params.width, dim + 1)), 2.0**-54)  # 0 has no finite quantile
-    else:
-        W = _sobol(params.width, dim, rng)
-    u = W[:, :-1]
-    match params.kernel:
-        case "gaussian":
-            W[:, :-1] = special.ndtri(u)
-        case "laplacian":
-            W[:, :-1] = np.tan(np.pi * (u - 0.5))
-        case "cauchy":
-            W[:, :-1] = np.where(u < 0.5, np.log(2 * np.minimum(u, 0.5)), -np.log(2 * (1 - np.maximum(u, 0.5))))
-    W[:, -1] *= 2 * np.pi
-    return W
+    def count(self, dim: int) -> int:
+        return self.width
+
+    def features_of(self, weights: Floats, X: Floats, part: slice | None = None) -> Floats:
+        """Φ : (n, m), or the columns `part` of it."""
+        X = checks.matrix(X)
+        weights = checked_rows(weights, self.width, X.shape[1] + 1, 1)
+        some = weights[slice(*columns(part, self.width))]
+        Phi: Floats = X @ (some[:, :-1].T / self.scale)
+        Phi += some[:, -1]
+        np.cos(Phi, out=Phi)
+        Phi *= (2.0 / self.width) ** 0.5
+        return Phi
+
+    def exact(self, X: Floats, Y: Floats | None = None) -> Floats:
+        """k((x_i − y_j)/s) : (n, m)"""
+        X = checks.matrix(X) / self.scale
+        Y = X if Y is None else checks.matrix(Y, "Y", dim=X.shape[1]) / self.scale
+        K: Floats
+        if self.kernel == "gaussian":
+            K = np.exp(-0.5 * cdist(X, Y, "sqeuclidean"))
+        elif self.kernel == "laplacian":
+            K = np.exp(-cdist(X, Y, "cityblock"))
+        else:
+            K = np.ones((len(X), len(Y)))
+            for x, y in zip(X.T, Y.T, strict=True):
+                K /= 1.0 + (x[:, np.newaxis] - y) ** 2
+        return K
 
 
 def _sobol(m: int, dim: int, rng: np.random.Generator) -> Floats:
@@ -75,35 +112,3 @@ def _sobol(m: int, dim: int, rng: np.random.Generator) -> Floats:
     # Whole powers of 2 are drawn, else SciPy warns that the points are not balanced.
     points: Floats = qmc.Sobol(dim + 1, bits=SOBOL_BITS, seed=rng).random_base2((m - 1).bit_length())
     return points[:m] + 0.5 * 2.0**-SOBOL_BITS  # from multiples of 2^−SOBOL_BITS, 0 among them, to their middles
-
-
-def count(params: Params, dim: int) -> int:
-    return params.width
-
-
-def features(params: Params, weights: Floats, X: Floats, part: slice | None = None) -> Floats:
-    """Φ : (n, m), or the columns `part` of it."""
-    X = inputs(X)
-    weights = drawn_rows(weights, params.width, X.shape[1] + 1, 1)
-    some = weights[slice(*columns(part, params.width))]
-    Phi: Floats = X @ (some[:, :-1].T / params.scale)
-    Phi += some[:, -1]
-    np.cos(Phi, out=Phi)
-    Phi *= (2.0 / params.width) ** 0.5
-    return Phi
-
-
-def exact(params: Params, X: Floats, Y: Floats | None = None) -> Floats:
-    """k((x_i − y_j)/s) : (n, m)"""
-    X = inputs(X) / params.scale
-    Y = X if Y is None else inputs(Y, "Y", X.shape[1]) / params.scale
-    K: Floats
-    if params.kernel == "gaussian":
-        K = np.exp(-0.5 * cdist(X, Y, "sqeuclidean"))
-    elif params.kernel == "laplacian":
-        K = np.exp(-cdist(X, Y, "cityblock"))
-    else:
-        K = np.ones((len(X), len(Y)))
-        for x, y in zip(X.T, Y.T, strict=True):
-            K /= 1.0 + (x[:, np.newaxis] - y) ** 2
-    return K

@@ -11,19 +11,18 @@ A linearised network is its own linearisation, so that one of another is refused
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import float64, from_dtype
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core import lookup
-from simlab.core.errors import BadInput, one_of
+from simlab.core.errors import BadInput
 from simlab.core.jit import PerReal, jit
-from simlab.core.params import Params as Base
-from simlab.core.params import Room, kind_of, module_of
-from simlab.networks.bound import Loops, forward, weights  # noqa: F401 (forward: the rest of the contract)
+from simlab.networks.bound import Loops, weights
+from simlab.networks.limit import Limit
+from simlab.networks.network import Trainable
 from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
 
 Floats = NDArray[np.float64]
@@ -31,94 +30,97 @@ Reals = NDArray[Any]
 Sizes = NDArray[np.int64]
 
 
-class Params(Base):
-    network: Annotated[Base, Room("networks")] = Field(description="the network, any that is trained")
+class Linearised(Trainable):
+    """f_θ0(x) + ⟨θ − θ0, ∇f_θ0(x)⟩."""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"network": {"kind": "two_layer", "width": 5}},
+        {
+            "network": {
+                "kind": "mlp",
+                "width": 5,
+                "depth": 3,
+                "activation": "tanh",
+                "weight_std": 1.5,
+                "bias_std": 0.5,
+                "outputs": 2,
+            }
+        },
+    )
+
+    network: Trainable = Field(description="the network, any that is trained")
 
     @model_validator(mode="after")
-    def _can_be_linearised(self) -> Params:
-        if kind_of(self.network) == "linearised":
+    def _can_be_linearised(self) -> Linearised:
+        if isinstance(self.network, Linearised):
             raise ValueError("network.kind = 'linearised': it is linear already; give the network within it")
-        if not hasattr(module_of(self.network), "loops"):
-            able = [kind for kind in lookup.kinds("networks") if hasattr(lookup.get("networks", kind), "loops")]
-            able.remove("linearised")
-            raise ValueError(
-                f"network.kind = {kind_of(self.network)!r}: it has no gradient to be linearised by "
-                f"(allowed: {one_of(able)})"
-            )
         return self
 
     @property
-    def outputs(self) -> int:
-        return getattr(self.network, "outputs", 1)
+    def outputs(self) -> int:  # TRANSITION: output_count()
+        return self.network.output_count()
+
+    def output_count(self) -> int:
+        return self.network.output_count()
+
+    def initialise(self, dim: int, rng: np.random.Generator) -> Floats:
+        """θ : (2 P,), P the length of the network's own"""
+        return self.around(self.network.initialise(dim, rng))
+
+    def around(self, theta0: Floats) -> Floats:
+        """θ : (2 P,) of the network linearised at θ0 : (P,), where it stands at θ0: to be run beside the network."""
+        return np.concatenate([weights(theta0, "theta0")] * 2)
+
+    def own_weights(self, theta: Floats) -> Floats:
+        return theta[: theta.size // 2]
+
+    def limit_kernel(self, dim: int, radius: float | None = None) -> Limit:
+        return self.network.limit_kernel(dim, radius)
+
+    def loops(self, dim: int) -> Loops:
+        inner = self.network.loops(dim)
+        name = f"{self.network.kind}_{inner.variant}" if inner.variant else self.network.kind
+        value, gradient, push, pull = _compiled(name, inner.value, inner.push, inner.pull)
+        return Loops(
+            value=value,
+            gradient=gradient,
+            push=push,
+            pull=pull,
+            activation=inner.activation,
+            sizes=inner.sizes,
+            numbers=inner.numbers,
+            outputs=inner.outputs,
+            trained=inner.trained,
+            size=2 * inner.size,
+            scratch=lambda n: inner.size + 2 * n * inner.outputs + inner.scratch(n),
+        )
+
+    def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
+        """K : (n, n), or (n, n') between the rows of X and of Y: that of the network at θ0"""
+        theta = weights(theta)
+        if len(theta) % 2:
+            raise BadInput(f"theta has shape {theta.shape}: must be that of the network's, twice")
+        return self.network.tangent_gram(theta[len(theta) // 2 :], X, Y)
 
 
-EXAMPLES = (
-    {"network": {"kind": "two_layer", "width": 5}},
-    {
-        "network": {
-            "kind": "mlp",
-            "width": 5,
-            "depth": 3,
-            "activation": "tanh",
-            "weight_std": 1.5,
-            "bias_std": 0.5,
-            "outputs": 2,
-        }
-    },
-)
-
-
-def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
-    """θ : (2 P,)"""
-    return around(params.network, module_of(params.network).initialise(params.network, dim, rng))
-
-
-def around(network: Base, theta0: Floats) -> Floats:
-    """θ of `network` linearised at θ0, where it stands at θ0: to be run beside the network itself."""
-    return np.concatenate([weights(theta0, "theta0")] * 2)
-
-
-def loops(params: Params, dim: int) -> Loops:
-    inner: Loops = module_of(params.network).loops(params.network, dim)
-    value, gradient, push, pull = _compiled(kind_of(params.network), inner.value, inner.push, inner.pull)
-    return Loops(
-        value=value,
-        gradient=gradient,
-        push=push,
-        pull=pull,
-        activation=inner.activation,
-        sizes=inner.sizes,
-        numbers=inner.numbers,
-        outputs=inner.outputs,
-        trained=inner.trained,
-        size=2 * inner.size,
-        scratch=lambda n: inner.size + 2 * n * inner.outputs + inner.scratch(n),
-    )
-
-
-def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
-    """K : (n, n), or (n, n') between the rows of X and of Y: that of the network at θ0"""
-    theta = weights(theta)
-    if len(theta) % 2:
-        raise BadInput(f"theta has shape {theta.shape}: must be that of the network's, twice")
-    K: Floats = module_of(params.network).tangent_gram(params.network, theta[len(theta) // 2 :], X, Y)
-    return K
+def around(network: Trainable, theta0: Floats) -> Floats:  # TRANSITION
+    return Linearised(network=network).around(theta0)
 
 
 @functools.cache
-def _compiled(kind: str, value: PerReal, push: PerReal, pull: PerReal) -> tuple[PerReal, PerReal, PerReal, PerReal]:
+def _compiled(name: str, value: PerReal, push: PerReal, pull: PerReal) -> tuple[PerReal, PerReal, PerReal, PerReal]:
     """(value, gradient, push, pull) over the network's own."""
-    own = PerReal(lambda real: _value(kind, from_dtype(real), value[real], push[real]))
+    own = PerReal(lambda real: _value(name, from_dtype(real), value[real], push[real]))
     return (
         own,
-        PerReal(lambda real: _gradient(kind, from_dtype(real), own[real], pull[real])),
-        PerReal(lambda real: _push(kind, from_dtype(real), push[real])),
-        PerReal(lambda real: _pull(kind, from_dtype(real), pull[real])),
+        PerReal(lambda real: _gradient(name, from_dtype(real), own[real], pull[real])),
+        PerReal(lambda real: _push(name, from_dtype(real), push[real])),
+        PerReal(lambda real: _pull(name, from_dtype(real), pull[real])),
     )
 
 
-def _value(kind: str, real: Any, value: Any, push: Any) -> Any:
-    @jit(signatures=[VALUE(real)], named=kind)
+def _value(name: str, real: Any, value: Any, push: Any) -> Any:
+    @jit(signatures=[VALUE(real)], named=name)
     def own(
         act: Any, a: Reals, theta: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
     ) -> None:
@@ -136,8 +138,8 @@ def _value(kind: str, real: Any, value: Any, push: Any) -> Any:
     return own
 
 
-def _gradient(kind: str, real: Any, value: Any, pull: Any) -> Any:
-    @jit(signatures=[GRADIENT(real)], named=kind)
+def _gradient(name: str, real: Any, value: Any, pull: Any) -> Any:
+    @jit(signatures=[GRADIENT(real)], named=name)
     def own(
         act: Any,
         a: Reals,
@@ -165,8 +167,8 @@ def _gradient(kind: str, real: Any, value: Any, pull: Any) -> Any:
     return own
 
 
-def _push(kind: str, real: Any, push: Any) -> Any:
-    @jit(signatures=[PUSH(real)], named=kind)
+def _push(name: str, real: Any, push: Any) -> Any:
+    @jit(signatures=[PUSH(real)], named=name)
     def own(
         act: Any, a: Reals, theta: Reals, v: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
     ) -> None:
@@ -176,8 +178,8 @@ def _push(kind: str, real: Any, push: Any) -> Any:
     return own
 
 
-def _pull(kind: str, real: Any, pull: Any) -> Any:
-    @jit(signatures=[PULL(real)], named=kind)
+def _pull(name: str, real: Any, pull: Any) -> Any:
+    @jit(signatures=[PULL(real)], named=name)
     def own(
         act: Any, a: Reals, theta: Reals, R: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
     ) -> None:

@@ -30,7 +30,7 @@ the tangent kernel, its mean over the outputs c, is (no Jacobian formed)
 from __future__ import annotations
 
 import itertools
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,15 +38,39 @@ from pydantic import Field, model_validator
 
 from simlab.activations.elementwise import apply
 from simlab.activations.tiles import both
+from simlab.core import checks
+from simlab.core.errors import BadInput
+from simlab.kernels import ntk
 from simlab.networks import _mlp_loops
 from simlab.networks._gram import hadamard_gram
-from simlab.networks._wide import Wide, has_bias, outer_std, refuse_jump
-from simlab.networks.bound import Loops, checked_start, inputs, other_inputs, vector
+from simlab.networks._wide import Wide, jump
+from simlab.networks.bound import Loops, checked_start, vector
+from simlab.networks.limit import Limit, check_radius
+from simlab.networks.network import Trainable
 
 Floats = NDArray[np.float64]
 
 
-class Params(Wide):
+class MLP(Wide, Trainable):
+    """L weight layers, h^ℓ = W^ℓ ã^{ℓ−1}."""
+
+    has_features: ClassVar[bool] = True
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"width": 7, "depth": 3},
+        {"width": 7, "depth": 2, "activation": "erf", "weight_std": 1.5, "bias_std": 0.5, "outputs": 3},
+        {"width": 7, "depth": 4, "bottleneck": 2, "weight_std": 1.4142135623730951},
+        {"width": 7, "depth": 1},
+        {
+            "width": 7,
+            "depth": 3,
+            "activation": "tanh",
+            "weight_std": 1.5,
+            "bias_std": 0.5,
+            "parametrisation": "standard",
+        },
+        {"width": 7, "depth": 3, "activation": "gelu", "outputs": 2, "parametrisation": "mean_field"},
+    )
+
     depth: int = Field(ge=1, le=1000, description="number L of weight layers; 2 is one hidden layer")
     outputs: int = Field(1, ge=1, description="number of outputs")
     bottleneck: int | None = Field(None, ge=1, description="width of the first hidden layer where it differs")
@@ -55,154 +79,163 @@ class Params(Wide):
     )
 
     @model_validator(mode="after")
-    def _has_a_hidden_layer(self) -> Params:
+    def _has_a_hidden_layer(self) -> MLP:
         if self.bottleneck is not None and self.depth == 1:
             raise ValueError(f"bottleneck = {self.bottleneck}: a net of depth 1 has no hidden layer")
         if self.parametrisation == "mean_field" and self.depth == 1:
             raise ValueError("parametrisation = 'mean_field': a net of depth 1 has no hidden layer to average over")
         return self
 
+    def output_count(self) -> int:
+        return self.outputs
 
-EXAMPLES = (
-    {"width": 7, "depth": 3},
-    {"width": 7, "depth": 2, "activation": "erf", "weight_std": 1.5, "bias_std": 0.5, "outputs": 3},
-    {"width": 7, "depth": 4, "bottleneck": 2, "weight_std": 1.4142135623730951},
-    {"width": 7, "depth": 1},
-    {"width": 7, "depth": 3, "activation": "tanh", "weight_std": 1.5, "bias_std": 0.5, "parametrisation": "standard"},
-    {"width": 7, "depth": 3, "activation": "gelu", "outputs": 2, "parametrisation": "mean_field"},
-)
+    def first_width(self) -> int:
+        return self.bottleneck or self.width
 
+    def widened(self) -> MLP:
+        """Without the bottleneck."""
+        return self.model_copy(update={"bottleneck": None})
 
-def _widths(params: Params, dim: int) -> list[int]:
-    """d, m_1, …, m_{L−1}, outputs"""
-    within = [params.width] * (params.depth - 1)
-    if params.bottleneck is not None:
-        within[0] = params.bottleneck
-    return [dim, *within, params.outputs]
+    def unbounded(self) -> str:
+        if self.depth == 1:
+            return "network.depth = 1"
+        return "" if self.activation.bounded else f"network.activation = {self.activation.kind!r}"
 
+    def _widths(self, dim: int) -> list[int]:
+        """d, m_1, …, m_{L−1}, outputs"""
+        within = [self.width] * (self.depth - 1)
+        if self.bottleneck is not None:
+            within[0] = self.bottleneck
+        return [dim, *within, self.outputs]
 
-def shapes(params: Params, dim: int) -> list[tuple[int, int]]:
-    """The shape of each W."""
-    bias = has_bias(params)
-    return [(wide, narrow + bias) for narrow, wide in itertools.pairwise(_widths(params, dim))]
+    def shapes(self, dim: int) -> list[tuple[int, int]]:
+        """The shape of each W."""
+        bias = self.biased
+        return [(wide, narrow + bias) for narrow, wide in itertools.pairwise(self._widths(dim))]
 
+    def size(self, dim: int) -> int:
+        """Number of weights and biases."""
+        return sum(rows * columns for rows, columns in self.shapes(dim))
 
-def size(params: Params, dim: int) -> int:
-    """Number of weights and biases."""
-    return sum(rows * columns for rows, columns in shapes(params, dim))
-
-
-def _factors(params: Params, dim: int) -> list[float]:
-    """σ_w/√fan-in of each layer: of its input, or ("standard") of its weights."""
-    found = [1.0 if params.weight_std is None else params.weight_std / dim**0.5]
-    found += [outer_std(params) / m**0.5 for m in _widths(params, dim)[1:-1]]
-    if params.parametrisation == "mean_field":
-        found[-1] = outer_std(params) / _widths(params, dim)[-2]
-    return found
-
-
-def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
-    """θ : (size,)"""
-    dim = checked_start(dim, rng, lambda d: size(params, d))
-    theta = rng.standard_normal(size(params, dim))
-    if params.parametrisation == "standard":
-        for W, factor in zip(layers(params, theta, dim), _factors(params, dim), strict=True):
-            k = W.shape[1] - has_bias(params)
-            W[:, :k] *= factor
-            W[:, k:] *= params.bias_std
-    return theta
-
-
-def layers(params: Params, theta: Floats, dim: int) -> list[Floats]:
-    """The matrices W¹ … W^L that θ holds."""
-    theta = vector(theta, "theta", size(params, dim), dim)
-    each = shapes(params, dim)
-    cuts = np.cumsum([rows * columns for rows, columns in each])[:-1]
-    return [W.reshape(shape) for W, shape in zip(np.split(theta, cuts), each, strict=True)]
-
-
-def _multipliers(params: Params, dim: int) -> tuple[list[float], float]:
-    """What the forward pass multiplies each layer's input by, and the bias's input."""
-    if params.parametrisation == "standard":
-        return [1.0] * params.depth, 1.0
-    return _factors(params, dim), params.bias_std
-
-
-def _lifted(params: Params, A: Floats, factor: float, bias: float) -> Floats:
-    """(factor · A, bias), a row an input"""
-    A = factor * A
-    return np.column_stack([A, np.full(len(A), bias)]) if has_bias(params) else A
-
-
-def _top(params: Params, theta: Floats, X: Floats) -> Floats:
-    """Ã^{L−1} : (n, m), with a bias (n, m + 1); the lifted input itself at depth 1."""
-    factors, bias = _multipliers(params, X.shape[1])
-    A = _lifted(params, X, factors[0], bias)
-    for W, factor in zip(layers(params, theta, X.shape[1])[:-1], factors[1:], strict=True):
-        A = _lifted(params, apply(params.activation, A @ W.T), factor, bias)
-    return A
-
-
-def hidden(params: Params, theta: Floats, X: Floats) -> Floats:
-    """H : (n, m), with a bias (n, m + 1); the lifted input itself at depth 1."""
-    X = inputs(X)
-    H = _top(params, theta, X)
-    if params.parametrisation == "standard":
-        dim = X.shape[1]
-        m = _widths(params, dim)[-2]
-        H[:, :m] *= _factors(params, dim)[-1]
-        H[:, m:] *= params.bias_std
-    return H
-
-
-def forward(params: Params, theta: Floats, X: Floats) -> Floats:
-    """f : (n,), or (n, outputs) where there are several"""
-    X = inputs(X)
-    f: Floats = _top(params, theta, X) @ layers(params, theta, X.shape[1])[-1].T
-    return f[:, 0] if params.outputs == 1 else f
-
-
-def loops(params: Params, dim: int) -> Loops:
-    refuse_jump(params.activation)
-    widths = _widths(params, dim)
-    bias = int(has_bias(params))
-    sizes = np.array([_mlp_loops.tile_rows(widths), bias, max(widths) + bias, params.depth, *widths], dtype=np.int64)
-    factors, constant = _multipliers(params, dim)
-    return Loops(
-        value=_mlp_loops.value,
-        gradient=_mlp_loops.gradient,
-        push=_mlp_loops.push,
-        pull=_mlp_loops.pull,
-        activation=params.activation,
-        sizes=sizes,
-        numbers=np.array([constant, *factors]),
-        outputs=params.outputs,
-        trained=range(size(params, dim)),
-        size=size(params, dim),
-        scratch=lambda n: _mlp_loops.scratch_size(sizes, n),
-    )
-
-
-def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
-    """K : (n, n), or (n, n') between the rows of X and of Y; the mean over outputs"""
-    refuse_jump(params.activation)
-    X = inputs(X)
-    matrices = layers(params, theta, X.shape[1])
-    factors, bias = _multipliers(params, X.shape[1])
-
-    def outer_products(rows: Floats) -> list[tuple[Floats, Floats | None]]:
-        """Ã^{ℓ−1} and Δ^ℓ, the outputs' side by side, from the top layer down."""
-        inner, slopes = [_lifted(params, rows, factors[0], bias)], []
-        for W, factor in zip(matrices[:-1], factors[1:], strict=True):
-            H, D = both(params.activation, inner[-1] @ W.T)
-            inner.append(_lifted(params, H, factor, bias))
-            slopes.append(factor * D)
-        found: list[tuple[Floats, Floats | None]] = [(inner[-1], None)]
-        Delta = np.broadcast_to(np.eye(params.outputs) / params.outputs**0.5, (len(rows), *[params.outputs] * 2))
-        for A, D, W in zip(inner[-2::-1], slopes[::-1], matrices[:0:-1], strict=True):
-            Delta = (Delta @ W[:, : D.shape[1]]) * D[:, np.newaxis, :]
-            found.append((A, Delta.reshape(len(rows), -1)))
+    def _factors(self, dim: int) -> list[float]:
+        """σ_w/√fan-in of each layer: of its input, or ("standard") of its weights."""
+        found = [1.0 if self.weight_std is None else self.weight_std / dim**0.5]
+        found += [self.outer_std() / m**0.5 for m in self._widths(dim)[1:-1]]
+        if self.parametrisation == "mean_field":
+            found[-1] = self.outer_std() / self._widths(dim)[-2]
         return found
 
-    a_row = (2 + params.outputs) * sum(_widths(params, X.shape[1]))
-    return hadamard_gram(outer_products, X, other_inputs(Y, X.shape[1]), a_row)
+    def initialise(self, dim: int, rng: np.random.Generator) -> Floats:
+        """θ : (size,)"""
+        dim = checked_start(dim, rng, self.size)
+        theta = rng.standard_normal(self.size(dim))
+        if self.parametrisation == "standard":
+            for W, factor in zip(self.layers(theta, dim), self._factors(dim), strict=True):
+                k = W.shape[1] - self.biased
+                W[:, :k] *= factor
+                W[:, k:] *= self.bias_std
+        return theta
+
+    def layers(self, theta: Floats, dim: int) -> list[Floats]:
+        """The matrices W¹ … W^L that θ holds."""
+        theta = vector(theta, "theta", self.size(dim), dim)
+        each = self.shapes(dim)
+        cuts = np.cumsum([rows * columns for rows, columns in each])[:-1]
+        return [W.reshape(shape) for W, shape in zip(np.split(theta, cuts), each, strict=True)]
+
+    def _multipliers(self, dim: int) -> tuple[list[float], float]:
+        """What the forward pass multiplies each layer's input by, and the bias's input."""
+        if self.parametrisation == "standard":
+            return [1.0] * self.depth, 1.0
+        return self._factors(dim), self.bias_std
+
+    def _lifted(self, A: Floats, factor: float, bias: float) -> Floats:
+        """(factor · A, bias), one row per input"""
+        A = factor * A
+        return np.column_stack([A, np.full(len(A), bias)]) if self.biased else A
+
+    def _top(self, theta: Floats, X: Floats) -> Floats:
+        """Ã^{L−1} : (n, m), with a bias (n, m + 1); the lifted input itself at depth 1."""
+        factors, bias = self._multipliers(X.shape[1])
+        A = self._lifted(X, factors[0], bias)
+        for W, factor in zip(self.layers(theta, X.shape[1])[:-1], factors[1:], strict=True):
+            A = self._lifted(apply(self.activation, A @ W.T), factor, bias)
+        return A
+
+    def features(self, theta: Floats, X: Floats) -> Floats:
+        """H : (n, m), with a bias (n, m + 1); the lifted input itself at depth 1."""
+        X = checks.matrix(X)
+        H = self._top(theta, X)
+        if self.parametrisation == "standard":
+            dim = X.shape[1]
+            m = self._widths(dim)[-2]
+            H[:, :m] *= self._factors(dim)[-1]
+            H[:, m:] *= self.bias_std
+        return H
+
+    def forward(self, theta: Floats, X: Floats) -> Floats:
+        """f : (n,), or (n, outputs) where there are several"""
+        X = checks.matrix(X)
+        f: Floats = self._top(theta, X) @ self.layers(theta, X.shape[1])[-1].T
+        return f[:, 0] if self.outputs == 1 else f
+
+    def _refuse_jump(self) -> None:
+        if problem := jump(self.activation):
+            raise BadInput(problem)
+
+    def loops(self, dim: int) -> Loops:
+        self._refuse_jump()
+        widths = self._widths(dim)
+        bias = int(self.biased)
+        sizes = np.array([_mlp_loops.tile_rows(widths), bias, max(widths) + bias, self.depth, *widths], dtype=np.int64)
+        factors, constant = self._multipliers(dim)
+        return Loops(
+            value=_mlp_loops.value,
+            gradient=_mlp_loops.gradient,
+            push=_mlp_loops.push,
+            pull=_mlp_loops.pull,
+            activation=self.activation,
+            sizes=sizes,
+            numbers=np.array([constant, *factors]),
+            outputs=self.outputs,
+            trained=range(self.size(dim)),
+            size=self.size(dim),
+            scratch=lambda n: _mlp_loops.scratch_size(sizes, n),
+        )
+
+    def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
+        """K : (n, n), or (n, n') between the rows of X and of Y; the mean over outputs"""
+        self._refuse_jump()
+        X = checks.matrix(X)
+        matrices = self.layers(theta, X.shape[1])
+        factors, bias = self._multipliers(X.shape[1])
+
+        def outer_products(rows: Floats) -> list[tuple[Floats, Floats | None]]:
+            """Ã^{ℓ−1} and Δ^ℓ, the outputs' side by side, from the top layer down."""
+            inner, slopes = [self._lifted(rows, factors[0], bias)], []
+            for W, factor in zip(matrices[:-1], factors[1:], strict=True):
+                H, D = both(self.activation, inner[-1] @ W.T)
+                inner.append(self._lifted(H, factor, bias))
+                slopes.append(factor * D)
+            found: list[tuple[Floats, Floats | None]] = [(inner[-1], None)]
+            Delta = np.broadcast_to(np.eye(self.outputs) / self.outputs**0.5, (len(rows), *[self.outputs] * 2))
+            for A, D, W in zip(inner[-2::-1], slopes[::-1], matrices[:0:-1], strict=True):
+                Delta = (Delta @ W[:, : D.shape[1]]) * D[:, np.newaxis, :]
+                found.append((A, Delta.reshape(len(rows), -1)))
+            return found
+
+        row_floats = (2 + self.outputs) * sum(self._widths(X.shape[1]))
+        return hadamard_gram(outer_products, X, Y, row_floats)
+
+    def limit_kernel(self, dim: int, radius: float | None = None) -> Limit:
+        """Θ^L with the net's own σ_w, σ_b; in "mean_field" all of it but the last bias's σ_b² is divided by m."""
+        if self.bottleneck is not None:
+            raise ValueError(f"network.bottleneck = {self.bottleneck}: a narrow layer has no infinite width")
+        if self.parametrisation == "standard":
+            raise ValueError(
+                "network.parametrisation = 'standard': its tangent kernel grows with m (allowed: 'ntk', 'mean_field')"
+            )
+        check_radius(radius, dim, self.weight_std)
+        scale = 1.0 if self.parametrisation == "ntk" else 1.0 / self.width
+        Theta = ntk(self.depth, self.activation, self.weight_std, self.bias_std)
+        return Limit(((scale, Theta),), (1.0 - scale) * self.bias_std**2)

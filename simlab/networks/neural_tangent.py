@@ -16,88 +16,88 @@ value there. K = Φ Φᵀ = σ²/N [H Hᵀ + (X̃ X̃ᵀ) ⊙ (D Dᵀ)] + σ_b²
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from simlab.activations.elementwise import apply, apply_derivative
-from simlab.networks._feature_net import FeatureNet, compiled, split, start
+from simlab.core import checks
+from simlab.kernels import nngp, ntk
+from simlab.networks._feature_net import FeatureNet
 from simlab.networks._gram import hadamard_gram
-from simlab.networks._wide import columns, draw_rows, drawn_rows, has_bias, lifted, lifted_dim, outer_std
-from simlab.networks.bound import Loops, forward, inputs, other_inputs  # noqa: F401 (forward: the rest of the contract)
+from simlab.networks._wide import checked_rows, columns, jump
+from simlab.networks.bound import Loops
+from simlab.networks.limit import Limit
 
 Floats = NDArray[np.float64]
 
 
-class Params(FeatureNet):
+class NeuralTangent(FeatureNet):
+    """[σ φ(w_j·x̃)/√N]_j and [σ x̃_k φ'(w_j·x̃)/√N]_{j,k}."""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"width": 6},
+        {"width": 6, "parts": "first", "coefficient_std": 1.0},
+        {"width": 6, "activation": "tanh", "weight_std": 1.5, "bias_std": 0.5},
+    )
     parts: Literal["both", "first"] = Field("both", description="both layers' features, or the hidden layer's alone")
 
-    def needs_derivative(self) -> bool:
-        return True
+    @model_validator(mode="after")
+    def _differentiable(self) -> NeuralTangent:
+        if problem := jump(self.activation):
+            raise ValueError(problem)
+        return self
 
+    def _outer(self) -> int:
+        """Features of the second layer."""
+        return self.width + self.biased if self.parts == "both" else 0
 
-EXAMPLES = (
-    {"width": 6},
-    {"width": 6, "parts": "first", "coefficient_std": 1.0},
-    {"width": 6, "activation": "tanh", "weight_std": 1.5, "bias_std": 0.5},
-)
+    def count(self, dim: int) -> int:
+        return self._outer() + self.width * self.lifted_dim(dim)
 
+    def features_of(self, weights: Floats, X: Floats, part: slice | None = None) -> Floats:
+        """Φ : (n, p), or the columns `part` of it."""
+        X = self.lifted(X)
+        weights = checked_rows(weights, self.width, X.shape[1], self.biased)
+        n, d = X.shape
+        N, outer = self.width, self._outer()
+        begin, end = columns(part, outer + N * d)
+        Phi = np.empty((n, max(0, end - begin)))
+        scale = self.outer_std() / N**0.5
+        if begin < min(outer, end):
+            some = weights[begin : min(end, outer, N)]
+            Phi[:, : len(some)] = scale * apply(self.activation, X @ some.T)
+            Phi[:, len(some) : min(end, outer) - begin] = self.bias_std
+        if end > max(begin, outer):
+            first, last = max(begin, outer) - outer, end - outer
+            j, k = first // d, -(-last // d)  # the neurons that these columns belong to
+            slopes = scale * apply_derivative(self.activation, X @ weights[j:k].T)
+            products = (slopes[:, :, np.newaxis] * X[:, np.newaxis, :]).reshape(n, -1)
+            Phi[:, max(begin, outer) - begin :] = products[:, first - j * d : last - j * d]
+        return Phi
 
-def draw(params: Params, dim: int, rng: np.random.Generator) -> Floats:
-    return draw_rows(params, params.law, dim, rng)
+    def loops(self, dim: int) -> Loops:
+        return self.compiled(dim, second=self.parts == "both", first=True)
 
+    def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
+        """K = Φ Φᵀ : (n, n), or (n, n') between the rows of X and of Y"""
+        X = checks.matrix(X)
+        _, W = self.split(theta, X.shape[1])
+        scale = self.outer_std() / self.width**0.5
 
-def _outer(params: Params) -> int:
-    """Features of the second layer."""
-    return params.width + has_bias(params) if params.parts == "both" else 0
+        def factors(rows: Floats) -> list[tuple[Floats, Floats | None]]:
+            lift = self.lifted(rows)
+            slopes = scale * apply_derivative(self.activation, lift @ W.T)
+            return [(lift, slopes), (self.features_of(W, rows, slice(self._outer())), None)]
 
+        return hadamard_gram(factors, X, Y, 2 * self.width + X.shape[1])
 
-def count(params: Params, dim: int) -> int:
-    return _outer(params) + params.width * lifted_dim(params, dim)
-
-
-def features(params: Params, weights: Floats, X: Floats, part: slice | None = None) -> Floats:
-    """Φ : (n, p), or the columns `part` of it."""
-    X = lifted(params, X)
-    weights = drawn_rows(weights, params.width, X.shape[1], has_bias(params))
-    n, d = X.shape
-    N, outer = params.width, _outer(params)
-    begin, end = columns(part, outer + N * d)
-    Phi = np.empty((n, max(0, end - begin)))
-    scale = outer_std(params) / N**0.5
-    if begin < min(outer, end):
-        some = weights[begin : min(end, outer, N)]
-        Phi[:, : len(some)] = scale * apply(params.activation, X @ some.T)
-        Phi[:, len(some) : min(end, outer) - begin] = params.bias_std
-    if end > max(begin, outer):
-        first, last = max(begin, outer) - outer, end - outer
-        j, k = first // d, -(-last // d)  # the neurons that these columns belong to
-        slopes = scale * apply_derivative(params.activation, X @ weights[j:k].T)
-        products = (slopes[:, :, np.newaxis] * X[:, np.newaxis, :]).reshape(n, -1)
-        Phi[:, max(begin, outer) - begin :] = products[:, first - j * d : last - j * d]
-    return Phi
-
-
-def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
-    """θ : (p + N d,), with a bias (p + N (d + 1),)"""
-    return start(params, dim, count(params, dim), rng)
-
-
-def loops(params: Params, dim: int) -> Loops:
-    return compiled(params, dim, count(params, dim), second=params.parts == "both", first=True)
-
-
-def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
-    """K = Φ Φᵀ : (n, n), or (n, n') between the rows of X and of Y"""
-    X = inputs(X)
-    _, W = split(params, theta, X.shape[1], count(params, X.shape[1]))
-    scale = outer_std(params) / params.width**0.5
-
-    def factors(rows: Floats) -> list[tuple[Floats, Floats | None]]:
-        lift = lifted(params, rows)
-        slopes = scale * apply_derivative(params.activation, lift @ W.T)
-        return [(lift, slopes), (features(params, W, rows, slice(_outer(params))), None)]
-
-    return hadamard_gram(factors, X, other_inputs(Y, X.shape[1]), 2 * params.width + X.shape[1])
+    def limit_kernel(self, dim: int, radius: float | None = None) -> Limit:
+        """Θ² = ntk(2, φ, σ_w, σ_b), or Θ² − K² of the hidden layer alone"""
+        self.check_limit(dim, radius)
+        arguments = (2, self.activation, self.weight_std, self.bias_std)
+        if self.parts == "first":
+            return Limit(((1.0, ntk(*arguments)), (-1.0, nngp(*arguments))))
+        return Limit(((1.0, ntk(*arguments)),))

@@ -17,65 +17,64 @@ As a net: f = Φ(x)·c, θ = (c, W), c trained (`_feature_net`). K = Φ Φᵀ st
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from simlab.activations.elementwise import apply
-from simlab.networks._feature_net import FeatureNet, compiled, split, start
+from simlab.core import checks
+from simlab.kernels import nngp
+from simlab.networks._feature_net import FeatureNet
 from simlab.networks._gram import hadamard_gram
-from simlab.networks._wide import columns, draw_rows, drawn_rows, has_bias, lifted, outer_std
-from simlab.networks.bound import Loops, forward, inputs, other_inputs  # noqa: F401 (forward: the rest of the contract)
+from simlab.networks._wide import checked_rows, columns
+from simlab.networks.bound import Loops
+from simlab.networks.limit import Limit
 
 Floats = NDArray[np.float64]
 
 
-class Params(FeatureNet):
-    pass
+class RandomFeatures(FeatureNet):
+    """Φ_j(x) = σ φ(w_j·x̃)/√N."""
 
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"width": 8},
+        {"width": 8, "activation": "erf", "weight_std": 1.5, "bias_std": 0.5},
+        {"width": 8, "law": "sphere", "weight_std": 1.0, "activation": {"kind": "leaky_relu", "slope": 0.1}},
+        {"width": 8, "activation": "step", "coefficient_std": 1.0},
+    )
 
-EXAMPLES = (
-    {"width": 8},
-    {"width": 8, "activation": "erf", "weight_std": 1.5, "bias_std": 0.5},
-    {"width": 8, "law": "sphere", "weight_std": 1.0, "activation": {"kind": "leaky_relu", "slope": 0.1}},
-    {"width": 8, "activation": "step", "coefficient_std": 1.0},
-)
+    def count(self, dim: int) -> int:
+        return self.width + self.biased
 
+    def features_of(self, weights: Floats, X: Floats, part: slice | None = None) -> Floats:
+        """Φ : (n, p), or the columns `part` of it."""
+        X = self.lifted(X)
+        weights = checked_rows(weights, self.width, X.shape[1], self.biased)
+        begin, end = columns(part, self.width + self.biased)
+        Phi = apply(self.activation, X @ weights[begin:end].T)
+        Phi *= self.outer_std() / self.width**0.5
+        if end > self.width:
+            Phi = np.column_stack([Phi, np.full(len(Phi), self.bias_std)])
+        return Phi
 
-def draw(params: Params, dim: int, rng: np.random.Generator) -> Floats:
-    return draw_rows(params, params.law, dim, rng)
+    def loops(self, dim: int) -> Loops:
+        return self.compiled(dim, second=True, first=False)
 
+    def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
+        """K = Φ Φᵀ : (n, n), or (n, n') between the rows of X and of Y"""
+        X = checks.matrix(X)
+        _, W = self.split(theta, X.shape[1])
 
-def count(params: Params, dim: int) -> int:
-    return params.width + has_bias(params)
+        def factors(rows: Floats) -> list[tuple[Floats, Floats | None]]:
+            return [(self.features_of(W, rows), None)]
 
+        return hadamard_gram(factors, X, Y, self.width)
 
-def features(params: Params, weights: Floats, X: Floats, part: slice | None = None) -> Floats:
-    """Φ : (n, p), or the columns `part` of it."""
-    X = lifted(params, X)
-    weights = drawn_rows(weights, params.width, X.shape[1], has_bias(params))
-    begin, end = columns(part, params.width + has_bias(params))
-    Phi = apply(params.activation, X @ weights[begin:end].T)
-    Phi *= outer_std(params) / params.width**0.5
-    if end > params.width:
-        Phi = np.column_stack([Phi, np.full(len(Phi), params.bias_std)])
-    return Phi
+    def unbounded(self) -> str:
+        return "" if self.activation.bounded else f"network.activation = {self.activation.kind!r}"
 
-
-def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
-    """θ : (p + N d,), with a bias (p + N (d + 1),)"""
-    return start(params, dim, count(params, dim), rng)
-
-
-def loops(params: Params, dim: int) -> Loops:
-    return compiled(params, dim, count(params, dim), second=True, first=False)
-
-
-def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
-    """K = Φ Φᵀ : (n, n), or (n, n') between the rows of X and of Y"""
-    X = inputs(X)
-    _, W = split(params, theta, X.shape[1], count(params, X.shape[1]))
-
-    def factors(rows: Floats) -> list[tuple[Floats, Floats | None]]:
-        return [(features(params, W, rows), None)]
-
-    return hadamard_gram(factors, X, other_inputs(Y, X.shape[1]), params.width)
+    def limit_kernel(self, dim: int, radius: float | None = None) -> Limit:
+        """K² = nngp(2, φ, σ_w, σ_b)"""
+        self.check_limit(dim, radius)
+        return Limit(((1.0, nngp(2, self.activation, self.weight_std, self.bias_std)),))

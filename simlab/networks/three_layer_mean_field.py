@@ -21,26 +21,36 @@ Loops: `_three_layer_loops`. Tangent kernel, with z = v_k·x, z' = v_k·x', n_k 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.activations import relu
+from simlab import activations
+from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.core.params import Params as Base
 from simlab.networks import _three_layer_loops as compiled
 from simlab.networks._gram import Factors, hadamard_gram
-from simlab.networks.bound import Loops, checked_start, inputs, other_inputs, weights
-from simlab.networks.bound import forward as forward  # of the contract
+from simlab.networks.bound import Loops, checked_start, weights
+from simlab.networks.network import ThreeLayer
 from simlab.sphere.mean_relu import mean_relu
 
 Floats = NDArray[np.float64]
 
 
-class Params(Base):
+class ThreeLayerMeanField(ThreeLayer):
+    """h(F(x)), F = (1/m₁) Σ_i ‖v_i‖ σ(v_i·x), h(z) = (1/m₂) Σ_j σ(w_j z + b_j)."""
+
+    has_directions: ClassVar[bool] = True
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"width": 7},
+        {"width": 5, "outer_width": 3, "norms": "equal", "stretch": 2.0, "trained": "first"},
+        {"width": 4, "outer_width": 6, "w2": 1.0, "b2": -0.2, "init_std": 2.0},
+        {"width": 3, "outer_width": 4, "trained": "second", "spread": 0.9},
+    )
+
     width: int = Field(ge=1, description="number m₁ of neurons of the first layer")
     outer_width: int = Field(20, ge=1, description="number m₂ of neurons of the second layer")
     norms: Literal["random", "equal"] = Field("random", description="of v at the start: of a normal vector, or all τ")
@@ -51,117 +61,109 @@ class Params(Base):
     spread: float = Field(0.5, ge=0, lt=1, description="w and b are uniform within their middle (1 ± spread)")
     trained: Literal["both", "first", "second"] = Field("both", description="which layers are trained")
 
+    def size(self, dim: int) -> int:
+        """Number of weights and biases."""
+        return self.width * dim + 2 * self.outer_width
 
-EXAMPLES = (
-    {"width": 7},
-    {"width": 5, "outer_width": 3, "norms": "equal", "stretch": 2.0, "trained": "first"},
-    {"width": 4, "outer_width": 6, "w2": 1.0, "b2": -0.2, "init_std": 2.0},
-    {"width": 3, "outer_width": 4, "trained": "second", "spread": 0.9},
-)
+    def _stored(self) -> float:
+        """c"""
+        return float((self.width / self.outer_width) ** 0.5)
 
+    def initialise(self, dim: int, rng: np.random.Generator) -> Floats:
+        """θ : (size,)"""
+        dim = checked_start(dim, rng, self.size)
+        w, b = 1.0 + self.spread * rng.uniform(-1.0, 1.0, (2, self.outer_width))
+        V = rng.standard_normal((self.width, dim)) * (self.init_std / dim**0.5)
+        V[:, 0] *= self.stretch
+        if self.norms == "equal":
+            V *= self.init_std / np.linalg.norm(V, axis=1, keepdims=True)
+        return np.concatenate([V.ravel(), self._stored() * self.w2 * w, self._stored() * self.b2 * b])
 
-def size(params: Params, dim: int) -> int:
-    """Number of weights and biases."""
-    return params.width * dim + 2 * params.outer_width
+    def particles(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
+        """V : (m₁, d), w : (m₂,) and b : (m₂,)"""
+        m2, theta = self.outer_width, weights(theta)
+        if theta.size <= 2 * m2 or (theta.size - 2 * m2) % self.width:
+            raise BadInput(f"theta has shape {theta.shape}: must be {self.width} d + {2 * m2} numbers, d the dimension")
+        V, w, b = np.split(theta, [theta.size - 2 * m2, theta.size - m2])
+        return V.reshape(self.width, -1), w / self._stored(), b / self._stored()
 
+    def directions(self, theta: Floats) -> Floats:
+        """V : (m₁, d)"""
+        return self.particles(theta)[0]
 
-def _stored(params: Params) -> float:
-    """c"""
-    return float((params.width / params.outer_width) ** 0.5)
+    def particle_count(self) -> int:
+        return self.width
 
+    def unbounded(self) -> str:
+        return "" if self.w2 < 0 else f"network.w2 = {self.w2}"
 
-def initialise(params: Params, dim: int, rng: np.random.Generator) -> Floats:
-    """θ : (size,)"""
-    dim = checked_start(dim, rng, lambda d: size(params, d))
-    w, b = 1.0 + params.spread * rng.uniform(-1.0, 1.0, (2, params.outer_width))
-    V = rng.standard_normal((params.width, dim)) * (params.init_std / dim**0.5)
-    V[:, 0] *= params.stretch
-    if params.norms == "equal":
-        V *= params.init_std / np.linalg.norm(V, axis=1, keepdims=True)
-    return np.concatenate([V.ravel(), _stored(params) * params.w2 * w, _stored(params) * params.b2 * b])
+    def first_layer(self, theta: Floats, X: Floats) -> Floats:
+        """F : (n,)"""
+        V, _, _ = self.particles(theta)
+        X = checks.matrix(X, dim=V.shape[1])
+        F = np.empty(len(X))
+        rows = max(1, (1 << 22) // self.width)
+        for begin in range(0, len(X), rows):
+            F[begin : begin + rows] = np.maximum(X[begin : begin + rows] @ V.T, 0.0) @ np.linalg.norm(V, axis=1)
+        return F / self.width
 
+    def outer(self, w: Floats, b: Floats, F: Floats) -> Floats:
+        """h(F) = (1/m₂) Σ_j σ(w_j F + b_j), of F's shape"""
+        w, b, F = weights(w, "w"), weights(b, "b"), weights(F, "F", None)
+        if not w.size or w.shape != b.shape:
+            raise BadInput(f"b has shape {b.shape}: must be {w.shape}, as w, of one number or more")
+        flat = np.ravel(F)
+        f = np.empty(flat.size)
+        rows = max(1, (1 << 22) // w.size)
+        for begin in range(0, flat.size, rows):
+            f[begin : begin + rows] = np.maximum(np.multiply.outer(flat[begin : begin + rows], w) + b, 0.0).mean(axis=1)
+        return f.reshape(np.shape(F))
 
-def particles(params: Params, theta: Floats) -> tuple[Floats, Floats, Floats]:
-    """V : (m₁, d), w : (m₂,) and b : (m₂,)"""
-    m2, theta = params.outer_width, weights(theta)
-    if theta.size <= 2 * m2 or (theta.size - 2 * m2) % params.width:
-        raise BadInput(f"theta has shape {theta.shape}: must be {params.width} d + {2 * m2} numbers, d the dimension")
-    V, w, b = np.split(theta, [theta.size - 2 * m2, theta.size - m2])
-    return V.reshape(params.width, -1), w / _stored(params), b / _stored(params)
+    def alpha(self, theta: Floats) -> float:
+        """α = (C_Γ/√d) mean ‖v‖²: F of these particles has the mean α‖x‖ over the directions of x."""
+        V, _, _ = self.particles(theta)
+        return mean_relu(V.shape[1]) * float(np.mean(np.einsum("ij,ij->i", V, V)))
 
+    def mean_alpha(self, dim: int) -> float:
+        """α at the start, at infinite width"""
+        square = self.init_std**2
+        if self.norms == "random":
+            square *= 1.0 + (self.stretch**2 - 1.0) / dim
+        return mean_relu(dim) * square
 
-def first_layer(params: Params, theta: Floats, X: Floats) -> Floats:
-    """F : (n,)"""
-    V, _, _ = particles(params, theta)
-    X = inputs(X, dim=V.shape[1])
-    F = np.empty(len(X))
-    rows = max(1, (1 << 22) // params.width)
-    for begin in range(0, len(X), rows):
-        F[begin : begin + rows] = np.maximum(X[begin : begin + rows] @ V.T, 0.0) @ np.linalg.norm(V, axis=1)
-    return F / params.width
+    def loops(self, dim: int) -> Loops:
+        m1, m2, P = self.width, self.outer_width, self.size(dim)
+        code = {"both": compiled.BOTH, "first": compiled.FIRST, "second": compiled.SECOND}[self.trained]
+        return Loops(
+            value=compiled.value,
+            gradient=compiled.gradient,
+            push=compiled.push,
+            pull=compiled.pull,
+            activation=activations.get("relu"),
+            sizes=np.array([m1, dim, m2, code, numba.get_num_threads()], dtype=np.int64),
+            numbers=np.array([1.0 / self._stored()]),
+            size=P,
+            trained={"both": range(P), "first": range(m1 * dim), "second": range(m1 * dim, P)}[self.trained],
+            scratch=lambda n: int(compiled.scratch_size(n, m1, dim)),
+        )
 
+    def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
+        """K : (n, n), or (n, p) against the rows of Y"""
+        V, w, b = self.particles(theta)
+        X = checks.matrix(X, dim=V.shape[1])
+        m1, m2, n = self.width, self.outer_width, np.linalg.norm(V, axis=1)
+        of_outer = 1.0 / (self._stored() * m2)
 
-def outer(w: Floats, b: Floats, F: Floats) -> Floats:
-    """h(F) = (1/m₂) Σ_j σ(w_j F + b_j), of F's shape"""
-    w, b, F = weights(w, "w"), weights(b, "b"), weights(F, "F", None)
-    if not w.size or w.shape != b.shape:
-        raise BadInput(f"b has shape {b.shape}: must be {w.shape}, as w, of one number or more")
-    flat = np.ravel(F)
-    f = np.empty(flat.size)
-    rows = max(1, (1 << 22) // w.size)
-    for begin in range(0, flat.size, rows):
-        f[begin : begin + rows] = np.maximum(np.multiply.outer(flat[begin : begin + rows], w) + b, 0.0).mean(axis=1)
-    return f.reshape(np.shape(F))
+        def factors(rows: Floats) -> Factors:
+            Z = rows @ V.T
+            F = np.maximum(Z, 0.0) @ n / m1
+            active = (np.multiply.outer(F, w) + b > 0.0).astype(np.float64)
+            slope = (active @ w / m2)[:, np.newaxis]
+            found: Factors = []
+            if self.trained != "second":
+                found += [(3**0.5 * slope * np.maximum(Z, 0.0) / m1, None), (rows, slope * (Z > 0.0) * n / m1)]
+            if self.trained != "first":
+                found += [(of_outer * F[:, np.newaxis] * active, None), (of_outer * active, None)]
+            return found
 
-
-def alpha(params: Params, theta: Floats) -> float:
-    """α = (C_Γ/√d) mean ‖v‖²: F of these particles has the mean α‖x‖ over the directions of x."""
-    V, _, _ = particles(params, theta)
-    return mean_relu(V.shape[1]) * float(np.mean(np.einsum("ij,ij->i", V, V)))
-
-
-def mean_alpha(params: Params, dim: int) -> float:
-    """α at the start, at infinite width"""
-    square = params.init_std**2
-    if params.norms == "random":
-        square *= 1.0 + (params.stretch**2 - 1.0) / dim
-    return mean_relu(dim) * square
-
-
-def loops(params: Params, dim: int) -> Loops:
-    m1, m2, P = params.width, params.outer_width, size(params, dim)
-    code = {"both": compiled.BOTH, "first": compiled.FIRST, "second": compiled.SECOND}[params.trained]
-    return Loops(
-        value=compiled.value,
-        gradient=compiled.gradient,
-        push=compiled.push,
-        pull=compiled.pull,
-        activation=relu.Params(),
-        sizes=np.array([m1, dim, m2, code, numba.get_num_threads()], dtype=np.int64),
-        numbers=np.array([1.0 / _stored(params)]),
-        size=P,
-        trained={"both": range(P), "first": range(m1 * dim), "second": range(m1 * dim, P)}[params.trained],
-        scratch=lambda n: int(compiled.scratch_size(n, m1, dim)),
-    )
-
-
-def tangent_gram(params: Params, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
-    """K : (n, n), or (n, p) against the rows of Y"""
-    V, w, b = particles(params, theta)
-    X, Y = inputs(X, dim=V.shape[1]), other_inputs(Y, V.shape[1])
-    m1, m2, n = params.width, params.outer_width, np.linalg.norm(V, axis=1)
-    of_outer = 1.0 / (_stored(params) * m2)
-
-    def factors(rows: Floats) -> Factors:
-        Z = rows @ V.T
-        F = np.maximum(Z, 0.0) @ n / m1
-        active = (np.multiply.outer(F, w) + b > 0.0).astype(np.float64)
-        slope = (active @ w / m2)[:, np.newaxis]
-        found: Factors = []
-        if params.trained != "second":
-            found += [(3**0.5 * slope * np.maximum(Z, 0.0) / m1, None), (rows, slope * (Z > 0.0) * n / m1)]
-        if params.trained != "first":
-            found += [(of_outer * F[:, np.newaxis] * active, None), (of_outer * active, None)]
-        return found
-
-    return hadamard_gram(factors, X, Y, 2 * m1 + 2 * m2 + V.shape[1])
+        return hadamard_gram(factors, X, Y, 2 * m1 + 2 * m2 + V.shape[1])

@@ -18,30 +18,30 @@ from simlab.sphere import _ball_sampler, bessel
 
 Floats = NDArray[np.float64]
 
-LARGEST = 5_000
+MOST_DIM = 5_000
 """the largest dimension tested: its tables take 1 s, growing like d²"""
 
 
 @dataclass(frozen=True)
-class Law:
+class BallLaw:
     """Radii r ≥ 0 of any shape; `scale` multiplies the natural radius ‖y‖."""
 
     dim: int
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 2 <= self.dim <= LARGEST:
+        if not 2 <= self.dim <= MOST_DIM:
             why = "in one dimension every function is one of a single neuron's" if self.dim == 1 else "out of range"
-            raise BadInput(f"dim = {self.dim}: must be 2 to {LARGEST} ({why})")
+            raise BadInput(f"dim = {self.dim}: must be 2 to {MOST_DIM} ({why})")
         if not 0.0 < self.scale < math.inf:
             raise BadInput(f"scale = {self.scale}: must be positive and finite")
 
     @classmethod
-    def natural(cls, dim: int) -> Law:
+    def natural(cls, dim: int) -> BallLaw:
         return cls(dim)
 
     @classmethod
-    def of_mass(cls, dim: int, mass: float) -> Law:
+    def of_mass(cls, dim: int, mass: float) -> BallLaw:
         """The law under which P(‖x‖ < 1) = mass."""
         if not 0.0 < mass < 1.0:
             raise BadInput(f"mass = {mass}: must lie between 0 and 1, both excluded")
@@ -71,7 +71,7 @@ class Law:
         # At 0 the density is that of the volume, r^{d−1} φ(0)².
         inside = (s > 0) & (s < np.inf)
         safe = np.where(inside, s, 1.0)
-        found = np.where(inside, self.dim * self.wave * bessel.bessel(self.order, safe) ** 2 / safe, 0.0)
+        found = np.where(inside, self.dim * self.wave * bessel.first_kind(self.order, safe) ** 2 / safe, 0.0)
         return np.asarray(np.where(np.isnan(s), np.nan, found))
 
     def cdf(self, r: ArrayLike) -> Floats:

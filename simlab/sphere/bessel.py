@@ -149,8 +149,8 @@ def upper(order: float, s: Floats) -> tuple[Floats, Floats]:
     return tails(order, s, t.w, t.v, t.f, t.g)
 
 
-def bessel(order: float, s: Floats) -> Floats:
-    """J_ν(s), s ≥ 0 of any shape."""
+def first_kind(order: float, s: Floats) -> Floats:
+    """J_ν(s), the Bessel function of the first kind, at s ≥ 0 of any shape."""
     flat = s.ravel()
     high = flat >= tail(order).start
     values = np.asarray(jv(order, np.where(high, 0.0, flat)))
@@ -189,7 +189,7 @@ def debye() -> list[np.polynomial.Polynomial]:
 
 def log_bessel(order: float, s: Floats) -> tuple[Floats, Floats]:
     """log |J_ν(s)| and the sign of J_ν(s), s > 0."""
-    values = bessel(order, s)
+    values = first_kind(order, s)
     sign = np.sign(values)
     with np.errstate(divide="ignore"):
         log = np.log(np.abs(values))

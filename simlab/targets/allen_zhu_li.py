@@ -8,59 +8,63 @@ of x, 1 for x ∈ {±1}^d. Nothing is random. Source: "What can ResNet learn eff
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.core.params import Params as Base
 from simlab.targets.hierarchy import Alpha, Hierarchy, Terms
+from simlab.targets.target import Floats, Target
 
-Floats = NDArray[np.float64]
 
+class AllenZhuLi(Target):
+    """H = F + αG(F) of products of pairs of coordinates."""
 
-class Params(Base):
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"pairs": 2, "group": 2},
+        {"pairs": 2, "group": 1, "alpha": 0.0},
+    )
+    is_hierarchy: ClassVar[bool] = True
+    knows_coordinates: ClassVar[bool] = True
+
     pairs: int = Field(8, ge=1, description="number p of pairs, and of outputs")
     group: int = Field(4, ge=1, description="number g of pairs that G multiplies; divides p")
     alpha: Alpha = 0.3
     factor: float = Field(1.0, gt=0, description="factor c of x: 1 for x of ±1")
 
     @model_validator(mode="after")
-    def _whole_groups(self) -> Params:
+    def _whole_groups(self) -> AllenZhuLi:
         if self.pairs % self.group:
             raise ValueError(f"group = {self.group}: must divide pairs = {self.pairs}")
         return self
 
+    def components(self) -> int:
+        return self.pairs
 
-EXAMPLES: tuple[dict[str, Any], ...] = ({"pairs": 2, "group": 2}, {"pairs": 2, "group": 1, "alpha": 0.0})
+    def check(self, dim: int) -> None:
+        if 2 * self.pairs > checks.dimension(dim):
+            raise BadInput(f"pairs = {self.pairs}: must be at most {dim // 2}, half the dimension {dim}")
+        checks.room(2 * self.pairs, f"pairs = {self.pairs}")
 
+    def draw(self, dim: int, rng: np.random.Generator) -> Hierarchy:
+        p, g, dim = self.pairs, self.group, self.checked(dim, rng)
+        square = self.factor**2
 
-def outputs(params: Params) -> int:
-    return params.pairs
+        def inner(X: Floats) -> Floats:
+            return np.asarray(square * X[:, 0 : 2 * p : 2] * X[:, 1 : 2 * p : 2])
 
+        def outer(Y: Floats) -> Floats:
+            return np.repeat(np.prod(Y.reshape(len(Y), p // g, g), axis=2), g, axis=1)
 
-def draw(params: Params, dim: int, rng: np.random.Generator) -> Hierarchy:
-    p, g, dim = params.pairs, params.group, checks.draw_from(dim, rng)
-    if 2 * p > dim:
-        raise BadInput(f"pairs = {p}: must be at most {dim // 2}, half the dimension {dim}")
-    square = params.factor**2
+        def walsh(scale: float) -> Terms:
+            size = square * scale**2
+            terms: Terms = {(2 * r, 2 * r + 1): size * row for r, row in enumerate(np.eye(p))}
+            for first in range(0, p, g):
+                group, c = tuple(range(2 * first, 2 * (first + g))), np.zeros(p)
+                c[first : first + g] = self.alpha * size**g
+                terms[group] = terms.get(group, np.zeros(p)) + c
+            return terms
 
-    def inner(X: Floats) -> Floats:
-        return np.asarray(square * X[:, 0 : 2 * p : 2] * X[:, 1 : 2 * p : 2])
-
-    def outer(Y: Floats) -> Floats:
-        return np.repeat(np.prod(Y.reshape(len(Y), p // g, g), axis=2), g, axis=1)
-
-    def walsh(scale: float) -> Terms:
-        size = square * scale**2
-        terms: Terms = {(2 * r, 2 * r + 1): size * row for r, row in enumerate(np.eye(p))}
-        for first in range(0, p, g):
-            group, c = tuple(range(2 * first, 2 * (first + g))), np.zeros(p)
-            c[first : first + g] = params.alpha * size**g
-            terms[group] = terms.get(group, np.zeros(p)) + c
-        return terms
-
-    return Hierarchy(inner, outer, params.alpha, dim, np.arange(2 * p), walsh)
+        return Hierarchy(inner, outer, self.alpha, dim, np.arange(2 * p), walsh)

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.core.params import Params as Base
-
-Floats = NDArray[np.float64]
+from simlab.targets.target import Floats, Function, Target
 
 
-class Params(Base):
+class AxisReLU(Target):
+    """g(x) = ReLU(1 − c|x_k|)."""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"coordinate": 3, "scale": 0.5})
+
     coordinate: int = Field(1, ge=1, description="number k of the coordinate, from 1 to d")
     scale: float = Field(1.0, gt=0, description="c")
 
+    def check(self, dim: int) -> None:
+        if self.coordinate > checks.dimension(dim):
+            raise BadInput(f"coordinate = {self.coordinate}: must be at most {dim}, the dimension of the inputs")
 
-EXAMPLES: tuple[dict[str, object], ...] = ({}, {"coordinate": 3, "scale": 0.5})
+    def draw(self, dim: int, rng: np.random.Generator) -> Function:
+        dim = self.checked(dim, rng)
 
+        def target(X: Floats) -> Floats:
+            x = checks.matrix(X, dim=dim)[:, self.coordinate - 1]
+            return np.asarray(np.maximum(1.0 - self.scale * np.abs(x), 0.0))
 
-def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:
-    dim = checks.draw_from(dim, rng)
-    if params.coordinate > dim:
-        raise BadInput(f"coordinate = {params.coordinate}: must be at most {dim}, the dimension of the inputs")
-
-    def target(X: Floats) -> Floats:
-        return np.asarray(
-            np.maximum(1.0 - params.scale * np.abs(checks.matrix(X, dim=dim)[:, params.coordinate - 1]), 0.0)
-        )
-
-    return target
+        return target

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from pydantic import Field
 
-from simlab.core import checks
-from simlab.core.params import Params as Base
-from simlab.targets.radial_function import Radial
+from simlab.targets import radial_function
+from simlab.targets.target import Target
 
 
-class Params(Base):
+class Ball(Target):
+    """g(x) = 1{‖x‖ < radius}."""
+
+    is_radial: ClassVar[bool] = True
+
     radius: float = Field(1.0, gt=0, description="radius of the ball")
 
-
-def draw(params: Params, dim: int, rng: np.random.Generator) -> Radial:
-    checks.draw_from(dim, rng)
-    return Radial(lambda r: (r < params.radius).astype(np.float64), (params.radius,))
+    def draw(self, dim: int, rng: np.random.Generator) -> radial_function.Radial:
+        self.checked(dim, rng)
+        return radial_function.Radial(lambda r: (r < self.radius).astype(np.float64), (self.radius,))

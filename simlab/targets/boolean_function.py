@@ -7,42 +7,34 @@ factor 1, or for x = ±1/√d and factor √d ("unit"). Elsewhere f is the polyn
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, PlainValidator
+from pydantic import Field
 
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.core.params import Params as Base
+from simlab.core.fields import number_or
+from simlab.targets.target import Floats, Target
 
-Floats = NDArray[np.float64]
 Term = tuple[int, ...]
-
-
-def _number_or_unit(value: Any) -> Any:
-    if value == "unit":
-        return value
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf:
-        return float(value)
-    raise ValueError('must be a number greater than 0, or "unit"')
-
-
-class OnTheCube(Base):
-    """The fields of a target of a few coordinates."""
-
-    coordinates: Literal["first", "random"] = Field("first", description="which of the d coordinates: first or random")
-    factor: Annotated[float | Literal["unit"], PlainValidator(_number_or_unit)] = Field(
-        1.0, description='what x is multiplied by to be ±1: a number, or "unit" for √d, of the cube on the unit sphere'
-    )
+FLOATS_PER_PLACE = 6
+"""Memory of one place in a tuple, in floats: a pointer, an int of 28 bytes, and its entry in `coordinates`."""
 
 
 @dataclass(frozen=True, eq=False)
-class Monomials:
-    """`terms` S and their `coefficients` c : (k,), the `coordinates` of x that they speak of : (P,), and the factor."""
+class BooleanFunction:
+    """f(x) = Σ_S c_S ∏_{i∈S} z_i.
+
+    terms: the terms S.
+    coefficients: c_S (k,).
+    coordinates: the coordinate of x at each place (P,).
+    factor: z/x.
+    """
 
     terms: tuple[Term, ...]
     coefficients: Floats
@@ -58,7 +50,7 @@ class Monomials:
         return z
 
     def features(self, X: Floats) -> Floats:
-        """∏_{i∈S} z_i : (n, k), a column a term"""
+        """∏_{i∈S} z_i : (n, k), one column per term"""
         z = self.signs(X)
         return np.stack([z[:, list(term)].prod(axis=1) for term in self.terms], axis=1)
 
@@ -67,8 +59,45 @@ class Monomials:
         return values
 
 
+class OnTheCube(Target):
+    """What kinds of a few coordinates have in common: two fields, and how they are drawn."""
+
+    is_boolean: ClassVar[bool] = True
+    knows_coordinates: ClassVar[bool] = True
+
+    coordinates: Literal["first", "random"] = Field("first", description="which of the d coordinates: first or random")
+    factor: Annotated[float | Literal["unit"], number_or("unit")] = Field(
+        1.0, description='what x is multiplied by to be ±1: a number, or "unit" for √d, of the cube on the unit sphere'
+    )
+
+    @abstractmethod
+    def place_count(self) -> int:
+        """P: one more than the largest place that a term names."""
+
+    @abstractmethod
+    def expansion(self) -> tuple[tuple[Term, ...], tuple[float, ...]]:
+        """The terms S and their coefficients c_S."""
+
+    def check(self, dim: int) -> None:
+        count = self.place_count()
+        if count > checks.dimension(dim):
+            raise BadInput(f"terms: {count} coordinates; must be at most the dimension {dim}")
+        permuted = dim if self.coordinates == "random" else 0
+        checks.room(permuted + FLOATS_PER_PLACE * count, f"dim = {dim}: {count} coordinates, {self.coordinates}")
+
+    def draw(self, dim: int, rng: np.random.Generator) -> BooleanFunction:
+        dim, count = self.checked(dim, rng), self.place_count()
+        terms, coefficients = self.expansion()
+        if self.coordinates == "random":
+            chosen = rng.permutation(dim)[:count].astype(np.int64)
+        else:
+            chosen = np.arange(count, dtype=np.int64)
+        factor = math.sqrt(dim) if self.factor == "unit" else self.factor
+        return BooleanFunction(terms, np.array(coefficients, dtype=np.float64), chosen, factor)
+
+
 def check_terms(terms: Sequence[Term]) -> None:
-    """Refuses (ValueError) a coordinate twice in one term, a negative one, and a term twice."""
+    """Raise ValueError at a coordinate twice in one term, a negative one, and a term twice."""
     for term in terms:
         if len(set(term)) < len(term):
             raise ValueError(f"terms: {list(term)} names a coordinate twice; z² = 1, leave both out")
@@ -78,19 +107,3 @@ def check_terms(terms: Sequence[Term]) -> None:
     for i, found in enumerate(sets):
         if found in sets[:i]:
             raise ValueError(f"terms: {sorted(found)} is there twice; add their coefficients")
-
-
-def on_the_cube(
-    params: OnTheCube, terms: Sequence[Term], coefficients: Sequence[float], dim: int, rng: np.random.Generator
-) -> Monomials:
-    """The target in dimension d, of the places 0 … P − 1, P − 1 the largest that a term names."""
-    dim = checks.draw_from(dim, rng)
-    count = 1 + max((place for term in terms for place in term), default=-1)
-    if count > dim:
-        raise BadInput(f"terms: {count} coordinates; must be at most the dimension {dim}")
-    if params.coordinates == "random":
-        chosen = rng.permutation(dim)[:count].astype(np.int64)
-    else:
-        chosen = np.arange(count, dtype=np.int64)
-    factor = math.sqrt(dim) if params.factor == "unit" else params.factor
-    return Monomials(tuple(terms), np.array(coefficients, dtype=np.float64), chosen, factor)

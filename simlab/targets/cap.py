@@ -8,76 +8,75 @@ E 1{u>c} P_ℓ = c_d (1−c²)^{(d−1)/2} P_{ℓ−1}^{(d+2)}(c)/(d−1) for �
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from scipy.special import betainc, betaincinv
 
-from simlab.core import checks
-from simlab.core.params import Params as Base
 from simlab.sphere.legendre import legendre
 from simlab.sphere.power import power_of
-from simlab.targets._sphere import cosines, unit_vectors
+from simlab.sphere.zonal import axes
+from simlab.targets._directions import check_directions, cosines
+from simlab.targets.target import Floats, Function, Target, check_power
 
-Floats = NDArray[np.float64]
 
+class Cap(Target):
+    """f(x) = 1{w·x̂ > c}."""
 
-class Params(Base):
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({"share": 0.3}, {"angle": 2.0})
+    knows_power: ClassVar[bool] = True
+
     share: float | None = Field(None, gt=0, lt=1, description="share of the sphere's surface")
     angle: float | None = Field(None, gt=0, lt=math.pi, description="or angle between axis and rim, in radians")
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> Params:
+    def _one_of_two(self) -> Cap:
         if (self.share is None) == (self.angle is None):
             raise ValueError("cap: give either share or angle")
         return self
 
+    def threshold(self, dim: int) -> float:
+        """c, the cosine at the rim."""
+        if self.angle is not None:
+            return math.cos(self.angle)
+        assert self.share is not None
+        smaller = min(self.share, 1.0 - self.share)
+        # A large cap by c², a small one by 1 − c²: each from the side where no digits are lost.
+        if smaller > 0.25:
+            c = math.sqrt(betaincinv(0.5, (dim - 1) / 2, 1.0 - 2.0 * smaller))
+        else:
+            c = math.sqrt(1.0 - betaincinv((dim - 1) / 2, 0.5, 2.0 * smaller))
+        return c if self.share <= 0.5 else -c
 
-EXAMPLES = ({"share": 0.3}, {"angle": 2.0})
+    def surface_share(self, dim: int) -> float:
+        """The share of the sphere, in [0, 1]."""
+        if self.share is not None:
+            return self.share
+        c = self.threshold(dim)
+        if abs(c) < 0.5:
+            return 0.5 - math.copysign(0.5, c) * float(betainc(0.5, (dim - 1) / 2, c * c))
+        smaller = 0.5 * float(betainc((dim - 1) / 2, 0.5, (1.0 - c) * (1.0 + c)))
+        return smaller if c > 0 else 1.0 - smaller
 
+    def check(self, dim: int) -> None:
+        check_directions(1, dim)
 
-def threshold(params: Params, dim: int) -> float:
-    """c, the cosine at the rim."""
-    if params.angle is not None:
-        return math.cos(params.angle)
-    assert params.share is not None
-    smaller = min(params.share, 1.0 - params.share)
-    # A large cap by c², a small one by 1 − c²: each from the side where no digits are lost.
-    if smaller > 0.25:
-        c = math.sqrt(betaincinv(0.5, (dim - 1) / 2, 1.0 - 2.0 * smaller))
-    else:
-        c = math.sqrt(1.0 - betaincinv((dim - 1) / 2, 0.5, 2.0 * smaller))
-    return c if params.share <= 0.5 else -c
+    def draw(self, dim: int, rng: np.random.Generator) -> Function:
+        dim = self.checked(dim, rng)
+        w = axes(1, dim, rng)[0]
+        c = self.threshold(dim)
+        return lambda X: (cosines(X, w) > c).astype(np.float64)
 
-
-def share(params: Params, dim: int) -> float:
-    """The share of the sphere, in [0, 1]."""
-    if params.share is not None:
-        return params.share
-    c = threshold(params, dim)
-    if abs(c) < 0.5:
-        return 0.5 - math.copysign(0.5, c) * float(betainc(0.5, (dim - 1) / 2, c * c))
-    smaller = 0.5 * float(betainc((dim - 1) / 2, 0.5, (1.0 - c) * (1.0 + c)))
-    return smaller if c > 0 else 1.0 - smaller
-
-
-def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:
-    w = unit_vectors(1, dim, rng)[0]
-    c = threshold(params, dim)
-    return lambda X: (cosines(X, w) > c).astype(np.float64)
-
-
-def power(params: Params, dim: int, max_degree: int) -> Floats:
-    """Exact, for x uniform on a sphere of any radius."""
-    dim, max_degree = checks.dimension(dim, least=2), checks.degree(max_degree)
-    c = threshold(params, dim)
-    log_front = (
-        math.lgamma(dim / 2) - math.lgamma((dim - 1) / 2) - 0.5 * math.log(math.pi) - math.log(dim - 1)
-        + 0.5 * (dim - 1) * (math.log1p(-c) + math.log1p(c))
-    )  # fmt: skip
-    coefficients = np.full(max_degree + 1, share(params, dim))
-    if max_degree > 0:
-        coefficients[1:] = math.exp(log_front) * legendre(dim + 2, max_degree - 1, c)
-    return power_of(coefficients, dim)
+    def power(self, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
+        """Exact, and the same on a sphere of any radius."""
+        dim, max_degree, _ = check_power(dim, max_degree, radius)
+        c = self.threshold(dim)
+        log_front = (
+            math.lgamma(dim / 2) - math.lgamma((dim - 1) / 2) - 0.5 * math.log(math.pi) - math.log(dim - 1)
+            + 0.5 * (dim - 1) * (math.log1p(-c) + math.log1p(c))
+        )  # fmt: skip
+        coefficients = np.full(max_degree + 1, self.surface_share(dim))
+        if max_degree > 0:
+            coefficients[1:] = math.exp(log_front) * legendre(dim + 2, max_degree - 1, c)
+        return power_of(coefficients, dim)

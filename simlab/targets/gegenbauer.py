@@ -1,34 +1,42 @@
 """Spherical harmonics of chosen degrees: f(x) = Σ_k √(p_k N_k) Σ_j c_kj P_k(w_kj·x̂), x̂ = x/‖x‖. MATH §4, §7.
 
 P_k is the Legendre polynomial of dimension d (Gegenbauer's, P_k(1) = 1), the w_kj independent unit vectors. With one
-direction a degree f is zonal in it and c = 1; with more, c is Gaussian and divided by the root of Σ_ij c_i c_j
-P_k(w_i·w_j), and f looks like a generic harmonic. E f_k² = p_k exactly, on every sphere: only
+direction per degree f is zonal in it and c = 1; with more, c is Gaussian and divided by the root of
+Σ_ij c_i c_j P_k(w_i·w_j), and f looks like a generic harmonic. E f_k² = p_k exactly, on every sphere: only
 the direction of x counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.core import checks
 from simlab.core.errors import shown
-from simlab.core.params import AsTuple
-from simlab.core.params import Params as Base
+from simlab.core.parsing import AsTuple
 from simlab.sphere.legendre import legendre_sum
 from simlab.sphere.multiplicity import log_multiplicity
-from simlab.targets._sphere import cosines, unit_vectors
+from simlab.sphere.zonal import axes
+from simlab.targets._directions import check_directions, cosines
+from simlab.targets.target import Floats, Function, Target, check_power
 
-Floats = NDArray[np.float64]
 MOST_DEGREE = 1_000_000
-MOST_WORK = 2e8  # multiplications to normalise a target: half a second
+MOST_WORK = 2e8
+"""Multiplications to normalise a target: half a second."""
 
 
-class Params(Base):
+class Gegenbauer(Target):
+    """f(x) = Σ_k √(p_k N_k) Σ_j c_kj P_k(w_kj·x̂)."""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"degrees": [2]},
+        {"degrees": [1, 2, 3], "powers": [1.0, 0.5, 0.25]},
+        {"degrees": [0, 3], "directions": 4},
+    )
+    knows_power: ClassVar[bool] = True
+
     degrees: Annotated[tuple[int, ...], AsTuple] = Field((1,), min_length=1, description="degrees k, each once")
     powers: Annotated[tuple[float, ...] | None, AsTuple] = Field(
         None, description="power p_k > 0 of each degree; 1 each by default"
@@ -36,7 +44,7 @@ class Params(Base):
     directions: int = Field(1, ge=1, description="random directions a degree")
 
     @model_validator(mode="after")
-    def _one_power_a_degree(self) -> Params:
+    def _one_power_a_degree(self) -> Gegenbauer:
         if len(set(self.degrees)) < len(self.degrees) or min(self.degrees) < 0:
             raise ValueError(f"degrees = {shown(list(self.degrees))}: must be 0 or more, each named once")
         if max(self.degrees) > MOST_DEGREE:
@@ -52,44 +60,40 @@ class Params(Base):
             raise ValueError(f"powers = {shown(list(self.powers))}: must be positive")
         return self
 
+    def _powers(self) -> tuple[float, ...]:
+        return self.powers if self.powers is not None else (1.0,) * len(self.degrees)
 
-EXAMPLES = (
-    {"degrees": [2]},
-    {"degrees": [1, 2, 3], "powers": [1.0, 0.5, 0.25]},
-    {"degrees": [0, 3], "directions": 4},
-)
+    def check(self, dim: int) -> None:
+        check_directions(len(self.degrees) * self.directions, dim)
+        kept = sum(k + 1 for k in self.degrees) + 3 * self.directions**2
+        checks.room(kept, f"degrees = {shown(list(self.degrees))} and directions = {self.directions}")
 
+    def draw(self, dim: int, rng: np.random.Generator) -> Function:
+        dim = self.checked(dim, rng)
+        parts = []
+        for degree, size in zip(self.degrees, self._powers(), strict=True):
+            w = axes(self.directions, dim, rng)
+            c = rng.standard_normal(self.directions) if self.directions > 1 else np.ones(1)
+            mode = np.zeros(degree + 1)
+            mode[degree] = 1.0
+            c /= np.sqrt(c @ legendre_sum(dim, mode, w @ w.T) @ c)
+            mode[degree] = np.sqrt(size) * np.exp(0.5 * log_multiplicity(dim, degree))
+            parts.append((mode, w, c))
 
-def _powers(params: Params) -> tuple[float, ...]:
-    return params.powers if params.powers is not None else (1.0,) * len(params.degrees)
+        def target(X: Floats) -> Floats:
+            X = checks.matrix(X, dim=dim)
+            f = np.zeros(len(X))
+            for mode, w, c in parts:
+                f += legendre_sum(dim, mode, cosines(X, w.T)) @ c
+            return f
 
+        return target
 
-def draw(params: Params, dim: int, rng: np.random.Generator) -> Callable[[Floats], Floats]:
-    parts = []
-    for degree, size in zip(params.degrees, _powers(params), strict=True):
-        w = unit_vectors(params.directions, dim, rng)
-        c = rng.standard_normal(params.directions) if params.directions > 1 else np.ones(1)
-        mode = np.zeros(degree + 1)
-        mode[degree] = 1.0
-        c /= np.sqrt(c @ legendre_sum(dim, mode, w @ w.T) @ c)
-        mode[degree] = np.sqrt(size) * np.exp(0.5 * log_multiplicity(dim, degree))
-        parts.append((mode, w, c))
-
-    def target(X: Floats) -> Floats:
-        X = checks.matrix(X, dim=dim)
-        f = np.zeros(len(X))
-        for mode, w, c in parts:
-            f += legendre_sum(dim, mode, cosines(X, w.T)) @ c
-        return f
-
-    return target
-
-
-def power(params: Params, dim: int, max_degree: int) -> Floats:
-    """Exact, for x uniform on a sphere of any radius."""
-    dim, max_degree = checks.dimension(dim, least=2), checks.degree(max_degree)
-    p = np.zeros(max_degree + 1)
-    for degree, size in zip(params.degrees, _powers(params), strict=True):
-        if degree <= max_degree:
-            p[degree] = size
-    return p
+    def power(self, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
+        """Exact, and the same on a sphere of any radius."""
+        dim, max_degree, _ = check_power(dim, max_degree, radius)
+        p = np.zeros(max_degree + 1)
+        for degree, size in zip(self.degrees, self._powers(), strict=True):
+            if degree <= max_degree:
+                p[degree] = size
+        return p

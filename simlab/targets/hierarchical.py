@@ -9,65 +9,60 @@ going beyond kernels?", §2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
-from simlab.activations import sin, tanh
+from simlab import activations
+from simlab.activations.activation import Activation
 from simlab.activations.elementwise import apply
 from simlab.core import checks
-from simlab.core.params import Params as Base
-from simlab.core.params import Room, kind_of, module_of
 from simlab.sphere.zonal import axes
 from simlab.targets.hierarchy import Alpha, Hierarchy
+from simlab.targets.target import Function, Target
 
-Floats = NDArray[np.float64]
 
+class Hierarchical(Target):
+    """H = F + αG(F), F and G sums of random neurons."""
 
-class Params(Base):
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {},
+        {"outputs": 1, "inner_neurons": 3, "inner_activation": {"kind": "monomial", "degree": 2}, "outer_norm": 2.0},
+    )
+    is_hierarchy: ClassVar[bool] = True
+
     outputs: int = Field(3, ge=1, description="number k of outputs")
-    inner_neurons: int = Field(1, ge=1, description="p_F, neurons an output of F")
-    outer_neurons: int = Field(4, ge=1, description="p_G, neurons an output of G")
-    inner_activation: Annotated[Base, Room("activations")] = Field(tanh.Params(), description="φ of F, smooth")
-    outer_activation: Annotated[Base, Room("activations")] = Field(sin.Params(), description="ψ of G, smooth")
+    inner_neurons: int = Field(1, ge=1, description="p_F, neurons per output of F")
+    outer_neurons: int = Field(4, ge=1, description="p_G, neurons per output of G")
+    inner_activation: Activation = Field(default_factory=lambda: activations.get("tanh"), description="φ of F, smooth")
+    outer_activation: Activation = Field(default_factory=lambda: activations.get("sin"), description="ψ of G, smooth")
     inner_norm: float = Field(1.0, gt=0, description="norm of each w")
     outer_norm: float = Field(1.0, gt=0, description="norm of each v")
     alpha: Alpha = 0.3
 
     @field_validator("inner_activation", "outer_activation")
     @classmethod
-    def _smooth(cls, value: Base) -> Base:
-        module = module_of(value)
-        if module.jumps(value) or module.kinks(value):
-            raise ValueError(
-                f"{kind_of(value)} has a kink or a jump: must be smooth, such as tanh, sin, exp or monomial"
-            )
+    def _smooth(cls, value: Activation) -> Activation:
+        if value.jumps() or value.kink_points():
+            raise ValueError(f"{value.kind} has a kink or a jump: must be smooth, such as tanh, sin, exp or monomial")
         return value
 
+    def components(self) -> int:
+        return self.outputs
 
-EXAMPLES: tuple[dict[str, Any], ...] = (
-    {},
-    {"outputs": 1, "inner_neurons": 3, "inner_activation": {"kind": "monomial", "degree": 2}, "outer_norm": 2.0},
-)
+    def check(self, dim: int) -> None:
+        k, per_output = self.outputs, self.inner_neurons * checks.dimension(dim) + self.outer_neurons * self.outputs
+        checks.room(2 * k * per_output, f"dim = {dim} and outputs = {k}")
 
-
-def outputs(params: Params) -> int:
-    return params.outputs
-
-
-def draw(params: Params, dim: int, rng: np.random.Generator) -> Hierarchy:
-    k, dim = params.outputs, checks.draw_from(dim, rng)
-    inner = _layer(params.inner_activation, params.inner_norm, (k, params.inner_neurons), dim, rng)
-    outer = _layer(params.outer_activation, params.outer_norm, (k, params.outer_neurons), k, rng)
-    return Hierarchy(inner, outer, params.alpha, dim)
+    def draw(self, dim: int, rng: np.random.Generator) -> Hierarchy:
+        k, dim = self.outputs, self.checked(dim, rng)
+        inner = _layer(self.inner_activation, self.inner_norm, (k, self.inner_neurons), dim, rng)
+        outer = _layer(self.outer_activation, self.outer_norm, (k, self.outer_neurons), k, rng)
+        return Hierarchy(inner, outer, self.alpha, dim)
 
 
-def _layer(
-    activation: Base, norm: float, shape: tuple[int, int], dim: int, rng: np.random.Generator
-) -> Callable[[Floats], Floats]:
+def _layer(activation: Activation, norm: float, shape: tuple[int, int], dim: int, rng: np.random.Generator) -> Function:
     """X (n, dim) → (n, k): k sums of `shape[1]` neurons each."""
     W = norm * axes(shape[0] * shape[1], dim, rng)
     signs = rng.choice((-1.0, 1.0), size=shape)

@@ -32,9 +32,15 @@ Alpha = Annotated[float, AfterValidator(_small), Field(description="size α of t
 
 @dataclass(frozen=True)
 class Learned:
-    """Least squares f ≈ p F + q αG(F) over all outputs together: p = `simple` and q = `composed` are 1 where all of H
-    is learned. Where F and G(F) are uncorrelated the error E‖f − H‖² is the sum of the other three: (1 − p)² E‖F‖²,
-    (1 − q)² α² E‖G(F)‖² and the mean square of what is left of f.
+    """Least squares f ≈ p F + q αG(F) over all outputs together.
+
+    simple: p, 1 where all of F is learned.
+    composed: q, 1 where all of G(F) is learned.
+    error_simple: (1 − p)² E‖F‖².
+    error_composed: (1 − q)² α² E‖G(F)‖².
+    error_rest: mean square of what is left of f.
+
+    Where F and G(F) are uncorrelated the three errors add up to E‖f − H‖².
     """
 
     simple: float
@@ -46,8 +52,14 @@ class Learned:
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """F = `inner`: X (n, d) → (n, k), G = `outer`: (n, k) → (n, k); d = `dim`; `coordinates` are those of x that
-    count, where only some do; `walsh(s)` the Walsh expansion of H on the cube {±s}^d, where it is known.
+    """H(x) = F(x) + αG(F(x)).
+
+    inner: F, X (n, d) → (n, k).
+    outer: G, (n, k) → (n, k).
+    alpha: α.
+    dim: d.
+    coordinates: those of x that H depends on; None where all do.
+    walsh: s → the Walsh expansion of H on the cube {±s}^d; None where it is not known.
     """
 
     inner: Callable[[Floats], Floats]

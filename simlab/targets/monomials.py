@@ -6,13 +6,12 @@ is of this form (`simlab.theory.leap` finds the coefficients of one given by its
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from simlab.core.params import AsTuple
-from simlab.targets.boolean_function import Monomials, OnTheCube, check_terms, on_the_cube
+from simlab.core.parsing import AsTuple
+from simlab.targets.boolean_function import OnTheCube, Term, check_terms
 
 
 def _nested(value: Any) -> Any:
@@ -24,7 +23,15 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-class Params(OnTheCube):
+class Monomials(OnTheCube):
+    """f(x) = Σ_S c_S ∏_{i∈S} z_i over given terms."""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"terms": [[0], [0, 1], [0, 1, 2]]},
+        {"terms": [[], [1, 3]], "coefficients": [0.5, -2.0], "coordinates": "random"},
+        {"terms": [[0, 1]], "factor": "unit"},
+    )
+
     terms: Annotated[tuple[tuple[int, ...], ...], BeforeValidator(_nested)] = Field(
         min_length=1, description="terms, each a list of coordinates that count from 0"
     )
@@ -33,7 +40,7 @@ class Params(OnTheCube):
     )
 
     @model_validator(mode="after")
-    def _one_coefficient_a_term(self) -> Params:
+    def _one_coefficient_a_term(self) -> Monomials:
         check_terms(self.terms)
         if self.coefficients is not None and len(self.coefficients) != len(self.terms):
             raise ValueError(
@@ -41,14 +48,8 @@ class Params(OnTheCube):
             )
         return self
 
+    def place_count(self) -> int:
+        return 1 + max((place for term in self.terms for place in term), default=-1)
 
-EXAMPLES: tuple[dict[str, Any], ...] = (
-    {"terms": [[0], [0, 1], [0, 1, 2]]},
-    {"terms": [[], [1, 3]], "coefficients": [0.5, -2.0], "coordinates": "random"},
-    {"terms": [[0, 1]], "factor": "unit"},
-)
-
-
-def draw(params: Params, dim: int, rng: np.random.Generator) -> Monomials:
-    coefficients = params.coefficients if params.coefficients is not None else (1.0,) * len(params.terms)
-    return on_the_cube(params, params.terms, coefficients, dim, rng)
+    def expansion(self) -> tuple[tuple[Term, ...], tuple[float, ...]]:
+        return self.terms, self.coefficients if self.coefficients is not None else (1.0,) * len(self.terms)

@@ -6,44 +6,48 @@ Its power by degree, on the sphere of radius r, is that of the zonal g(u) = φ(�
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.activations import relu
+from simlab import activations
+from simlab.activations.activation import Activation
 from simlab.activations.elementwise import apply
-from simlab.core import checks
-from simlab.core.params import Params as Base
-from simlab.core.params import Room, module_of
 from simlab.sphere.power import zonal_power
-from simlab.targets._sphere import unit_vectors
+from simlab.sphere.zonal import axes
+from simlab.targets._directions import check_directions
 from simlab.targets.neuron_sum import NeuronSum
+from simlab.targets.target import Floats, Target, check_power
 
-Floats = NDArray[np.float64]
 
+class Neuron(Target):
+    """f(x) = φ(w·x)."""
 
-class Params(Base):
-    activation: Annotated[Base, Room("activations")] = Field(relu.Params(), description="φ")
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {},
+        {"activation": "tanh", "norm": 3.0},
+        {"activation": {"kind": "hermite", "degree": 2}},
+    )
+    has_neurons: ClassVar[bool] = True
+    knows_power: ClassVar[bool] = True
+
+    activation: Activation = Field(default_factory=lambda: activations.get("relu"), description="φ")
     norm: float = Field(1.0, gt=0, description="norm of w")
 
+    def neuron_activation(self) -> Activation:
+        return self.activation
 
-EXAMPLES: tuple[dict[str, Any], ...] = (
-    {},
-    {"activation": "tanh", "norm": 3.0},
-    {"activation": {"kind": "hermite", "degree": 2}},
-)
+    def check(self, dim: int) -> None:
+        check_directions(1, dim)
 
+    def draw(self, dim: int, rng: np.random.Generator) -> NeuronSum:
+        dim = self.checked(dim, rng)
+        return NeuronSum(self.norm * axes(1, dim, rng), np.ones(1), self.activation)
 
-def draw(params: Params, dim: int, rng: np.random.Generator) -> NeuronSum:
-    return NeuronSum(params.norm * unit_vectors(1, dim, rng), np.ones(1), params.activation)
-
-
-def power(params: Params, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
-    """For x uniform on the sphere of this radius; by quadrature, to about 1e-14 of E f²."""
-    dim, max_degree = checks.dimension(dim, least=2), checks.degree(max_degree)
-    radius = checks.number(radius, "radius", above=0)
-    scale = params.norm * radius
-    kinks = [kink / scale for kink in module_of(params.activation).kinks(params.activation)]
-    return zonal_power(lambda u: apply(params.activation, scale * u), dim, max_degree, kinks)
+    def power(self, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
+        """By quadrature, to about 1e-14 of E f²."""
+        dim, max_degree, radius = check_power(dim, max_degree, radius)
+        scale = self.norm * radius
+        kinks = [kink / scale for kink in self.activation.kink_points()]
+        return zonal_power(lambda u: apply(self.activation, scale * u), dim, max_degree, kinks)

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from simlab.activations.activation import Activation
 from simlab.activations.elementwise import apply
 from simlab.core import checks
-from simlab.core.params import Params
-
-Floats = NDArray[np.float64]
+from simlab.targets.target import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class NeuronSum:
-    """`neurons` v : (k, d), `coefficients` c : (k,), φ = `activation`."""
+    """g(x) = Σ_k c_k φ(v_k·x).
+
+    neurons: v (k, d).
+    coefficients: c (k,).
+    activation: φ.
+    """
 
     neurons: Floats
     coefficients: Floats
-    activation: Params
+    activation: Activation
 
     def __call__(self, X: Floats) -> Floats:
         values: Floats = (

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.targets.boolean_function import Monomials, OnTheCube, on_the_cube
+from simlab.targets.boolean_function import OnTheCube, Term
 
 
-class Params(OnTheCube):
+class Parity(OnTheCube):
+    """f(x) = ∏_{i∈S} z_i, |S| = k."""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {},
+        {"degree": 2, "factor": "unit"},
+        {"degree": 4, "coordinates": "first"},
+    )
+
     degree: int = Field(3, ge=1, description="number k of coordinates")
     coordinates: Literal["first", "random"] = Field("random", description="which of the d coordinates: first or random")
 
+    def place_count(self) -> int:
+        return self.degree
 
-EXAMPLES: tuple[dict[str, Any], ...] = ({}, {"degree": 2, "factor": "unit"}, {"degree": 4, "coordinates": "first"})
+    def expansion(self) -> tuple[tuple[Term, ...], tuple[float, ...]]:
+        return (tuple(range(self.degree)),), (1.0,)
 
-
-def draw(params: Params, dim: int, rng: np.random.Generator) -> Monomials:
-    if params.degree > checks.draw_from(dim, rng):
-        raise BadInput(f"degree = {params.degree}: must be at most the dimension {dim}")
-    return on_the_cube(params, [tuple(range(params.degree))], [1.0], dim, rng)
+    def check(self, dim: int) -> None:
+        if self.degree > checks.dimension(dim):
+            raise BadInput(f"degree = {self.degree}: must be at most the dimension {dim}")
+        super().check(dim)

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simlab.core import checks
 from simlab.core.errors import BadInput, shown
-
-Floats = NDArray[np.float64]
+from simlab.targets.target import Floats
 
 
 def norms(X: Floats) -> Floats:
@@ -23,8 +21,10 @@ def norms(X: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Radial:
-    """`profile` takes an array of radii r ≥ 0; `breaks` are the radii, increasing, where it or a derivative jumps:
-    smooth between them, constant beyond the last.
+    """g(x) = profile(‖x‖).
+
+    profile: takes an array of radii r ≥ 0, (n,) → (n,). Smooth between the breaks, constant beyond the last.
+    breaks: radii, increasing, where the profile or a derivative of it jumps.
     """
 
     profile: Callable[[Floats], Floats]

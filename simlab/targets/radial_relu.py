@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from simlab.core import checks
-from simlab.core.params import Params as Base
-from simlab.targets.radial_function import Radial
+from simlab.targets import radial_function
+from simlab.targets.target import Target
 
 
-class Params(Base):
-    pass
+class RadialReLU(Target):
+    """g(x) = ReLU(1 − ‖x‖)."""
 
+    is_radial: ClassVar[bool] = True
 
-def draw(params: Params, dim: int, rng: np.random.Generator) -> Radial:
-    checks.draw_from(dim, rng)
-    return Radial(lambda r: np.maximum(1.0 - r, 0.0), (1.0,))
+    def draw(self, dim: int, rng: np.random.Generator) -> radial_function.Radial:
+        self.checked(dim, rng)
+        return radial_function.Radial(lambda r: np.maximum(1.0 - r, 0.0), (1.0,))

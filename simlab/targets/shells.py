@@ -5,20 +5,25 @@ Where the signs change often g oscillates with the radius, and no two-layer netw
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 
-from simlab.core import checks
-from simlab.core.params import Params as Base
-from simlab.targets.radial_function import Radial
-
-Floats = NDArray[np.float64]
+from simlab.targets import radial_function
+from simlab.targets.target import Floats, Target
 
 
-class Params(Base):
+class Shells(Target):
+    """g(x) = Σ_i ε_i 1{‖x‖ ∈ Δ_i}."""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"outer": 3.0, "count": 4},
+        {"inner": 0.5, "outer": 4.0, "count": 40, "signs": "random"},
+        {"inner": 1.0, "outer": 3.0, "count": 3, "signs": [1, 1, -1]},
+    )
+    is_radial: ClassVar[bool] = True
+
     inner: float = Field(0.0, ge=0, description="where the first shell begins")
     outer: float = Field(gt=0, description="where the last one ends")
     count: int = Field(ge=1, le=100_000, description="number of shells")
@@ -36,36 +41,28 @@ class Params(Base):
         return signs
 
     @model_validator(mode="after")
-    def _together(self) -> Params:
+    def _together(self) -> Shells:
         if self.inner >= self.outer:
             raise ValueError(f"inner = {self.inner}: must be less than outer = {self.outer}")
         if isinstance(self.signs, tuple) and len(self.signs) != self.count:
             raise ValueError(f"signs has {len(self.signs)} entries: must have count = {self.count}")
-        if np.any(np.diff(edges(self)) <= 0):
+        if np.any(np.diff(self.edges()) <= 0):
             raise ValueError(f"count = {self.count}: too many for shells from {self.inner} to {self.outer}")
         return self
 
+    def edges(self) -> Floats:
+        """The radii, count + 1 of them, where shells begin and end."""
+        return np.linspace(self.inner, self.outer, self.count + 1)
 
-EXAMPLES = (
-    {"outer": 3.0, "count": 4},
-    {"inner": 0.5, "outer": 4.0, "count": 40, "signs": "random"},
-    {"inner": 1.0, "outer": 3.0, "count": 3, "signs": [1, 1, -1]},
-)
-
-
-def edges(params: Params) -> Floats:
-    return np.linspace(params.inner, params.outer, params.count + 1)
-
-
-def draw(params: Params, dim: int, rng: np.random.Generator) -> Radial:
-    checks.draw_from(dim, rng)
-    if params.signs == "random":
-        signs = rng.choice([-1.0, 1.0], size=params.count)
-    elif params.signs == "alternating":
-        signs = np.where(np.arange(params.count) % 2, -1.0, 1.0)
-    else:
-        signs = np.array(params.signs, dtype=np.float64)
-    ends, values = edges(params), np.concatenate([[0.0], signs, [0.0]])
-    return Radial(
-        lambda r: values[np.searchsorted(ends, r, side="right")], tuple(float(end) for end in ends if end > 0)
-    )
+    def draw(self, dim: int, rng: np.random.Generator) -> radial_function.Radial:
+        self.checked(dim, rng)
+        if self.signs == "random":
+            signs = rng.choice([-1.0, 1.0], size=self.count)
+        elif self.signs == "alternating":
+            signs = np.where(np.arange(self.count) % 2, -1.0, 1.0)
+        else:
+            signs = np.array(self.signs, dtype=np.float64)
+        ends, values = self.edges(), np.concatenate([[0.0], signs, [0.0]])
+        return radial_function.Radial(
+            lambda r: values[np.searchsorted(ends, r, side="right")], tuple(float(end) for end in ends if end > 0)
+        )

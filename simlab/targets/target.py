@@ -1,15 +1,26 @@
-"""The contract of a target: a random function that is to be learned."""
+"""The contract of a target: a random function that is to be learned.
+
+>>> from simlab import targets
+>>> kind = targets.ReLUTeacher(neurons=3)
+>>> f = kind.draw(dim=10, rng=np.random.default_rng(0))     # one function
+>>> f(X)                                                    # (n,)
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simlab.core import checks
+from simlab.core.errors import BadInput
 from simlab.core.kinds import Kind
+
+if TYPE_CHECKING:
+    from simlab.activations.activation import Activation
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
@@ -19,29 +30,74 @@ Function = Callable[[Floats], Floats]
 class Target(Kind):
     """A law of functions; noise on their values belongs to the experiment.
 
-    is_radial: draws are `Radial`: functions of ‖x‖ that know their profile.
-    is_hierarchy: draws are `Hierarchy`: F + αG(F), with their parts.
-    has_neurons: draws are a `NeuronSum` of known neurons and coefficients.
+    is_radial: draws are `targets.Radial`: functions of ‖x‖ that know their profile.
+    is_hierarchy: draws are `targets.Hierarchy`: F + αG(F), with their parts.
+    is_boolean: draws are `targets.BooleanFunction`: sums of products of a few coordinates.
+    has_neurons: draws are `targets.NeuronSum`: their neurons and coefficients are known.
+    knows_coordinates: draws have an attribute `coordinates`: those of x that they depend on.
     knows_power: `power` is there.
     """
 
     lack: ClassVar[str] = "no target of use here"
+    shown: ClassVar[tuple[str, ...]] = ("check", "components", "draw", "power")
     is_radial: ClassVar[bool] = False
     is_hierarchy: ClassVar[bool] = False
+    is_boolean: ClassVar[bool] = False
     has_neurons: ClassVar[bool] = False
+    knows_coordinates: ClassVar[bool] = False
     knows_power: ClassVar[bool] = False
 
     @abstractmethod
     def draw(self, dim: int, rng: np.random.Generator) -> Function:
-        """One random target in dimension `dim`. Raises BadInput as `check` does."""
+        """One random target in dimension `dim`. Raises BadInput where `check` does: begin with `checked`."""
 
     def check(self, dim: int) -> None:
-        """Raise BadInput, naming field and value, where there is no such target in this dimension. Draws nothing."""
+        """Raise BadInput, naming field and value, where `draw` would in this dimension. Draws nothing.
+
+        A message that begins with "dim" is about the dimension; any other about a field of the target.
+        """
+        checks.dimension(dim)
+
+    def checked(self, dim: Any, rng: Any) -> int:
+        """The dimension, after `check` and a look at the generator: the first line of every `draw`."""
+        checks.generator(rng)
+        self.check(dim)
+        return int(dim)
+
+    def check_in_spec(self, dim: int, key: str = "target") -> None:
+        """`check`, for a spec: the error names the table, ``target.coordinate = 9`` or ``data.dim = 1``.
+
+        key: name of the table that holds the target.
+        """
+        try:
+            self.check(dim)
+        except BadInput as error:
+            raise BadInput(f"{'data' if str(error).startswith('dim ') else key}.{error}") from None
+
+    def draw_in_spec(self, dim: int, rng: np.random.Generator, key: str = "target") -> Function:
+        """`draw`, for a spec: errors as of `check_in_spec`."""
+        self.check_in_spec(dim, key)
+        return self.draw(dim, rng)
 
     def components(self) -> int | None:
         """Number k of outputs of a target whose values are (n, k); None for one of values (n,)."""
         return None
 
+    def check_scalar(self) -> None:
+        """Raise ValueError where values are (n, k), for experiments with one output."""
+        if (k := self.components()) is not None:
+            raise ValueError(f"target.kind = {self.kind!r}: it has {k} outputs; must have one value here")
+
     def power(self, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
         """E f_k² by degree k = 0 … max_degree, the same for every draw, for x uniform on the sphere of this radius."""
         raise NotImplementedError
+
+    def neuron_activation(self) -> Activation:
+        """φ of the neurons; only where `has_neurons`."""
+        raise NotImplementedError
+
+
+def check_power(dim: Any, max_degree: Any, radius: Any) -> tuple[int, int, float]:
+    """The arguments of `power`, refused where they are out of range."""
+    dim, max_degree = checks.dimension(dim, least=2), checks.degree(max_degree)
+    return dim, max_degree, checks.number(radius, "radius", above=0)

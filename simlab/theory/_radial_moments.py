@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
 from simlab.sphere import bessel
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 from simlab.targets.radial_function import Radial
 
 Floats = NDArray[np.float64]
@@ -43,7 +43,7 @@ NO_PHASE = 1e8  # beyond, an angle keeps too few digits for its sine: waves of 1
 class Moments:
     """`at(r)` gives the six cumulative moments, `total_square` is E g²."""
 
-    def __init__(self, law: Law, target: Radial) -> None:
+    def __init__(self, law: BallLaw, target: Radial) -> None:
         self.dim, self.c = law.dim, law.wave
         self.nu, self.outside = law.order, target.outside
         breaks = self.c * np.array(target.breaks)
@@ -64,7 +64,7 @@ class Moments:
             raise BadInput(
                 "target: its profile is not smooth between its breaks, or changes too fast; list more breaks"
             )
-        p = half * self.dim * bessel.bessel(self.nu, s) ** 2 / s
+        p = half * self.dim * bessel.first_kind(self.nu, s) ** 2 / s
         values = np.stack([p, p * r, p * r * r, p * g, p * g * r, p * g * g])
         pieces = values @ _antiderivative(x).T
         ends = np.cumsum(pieces.sum(axis=-1), axis=-1)  # each piece at x = 1

@@ -30,7 +30,7 @@ from scipy.integrate import solve_ivp
 
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 from simlab.sphere.mean_relu import mean_relu
 from simlab.targets.radial_function import Radial
 from simlab.theory._radial_moments import Moments
@@ -54,8 +54,8 @@ class Course:
 class Rates:
     """The right-hand side, and the loss, for one law and target."""
 
-    def __init__(self, law: Law, target: Radial) -> None:
-        checks.instance(law, "law", Law, "the law of ‖x‖, such as data.ball_fourier.law(params)")
+    def __init__(self, law: BallLaw, target: Radial) -> None:
+        checks.instance(law, "law", BallLaw, "the law of ‖x‖, such as data.BallFourier(dim=3).radius_law()")
         checks.instance(target, "target", Radial, "radial, such as a draw of targets.radial")
         self.moments = Moments(law, target)
         self.gain = 4.0 * mean_relu(law.dim)
@@ -91,13 +91,13 @@ class Rates:
 
 
 @functools.lru_cache(maxsize=4)
-def _rates(law: Law, target: Radial) -> Rates:
+def _rates(law: BallLaw, target: Radial) -> Rates:
     """Kept for flows that are followed from record to record, or from several starts."""
     return Rates(law, target)
 
 
 def solve(
-    law: Law,
+    law: BallLaw,
     target: Radial,
     alpha0: float,
     w: ArrayLike,
@@ -118,7 +118,7 @@ def solve(
     checks.whole(most, "most", least=1)
     at, w0, b0 = _checked(alpha0, w, b, times)
     alpha0, m = float(alpha0), w0.size
-    rates = _rates(law, target) if isinstance(law, Law) and isinstance(target, Radial) else Rates(law, target)
+    rates = _rates(law, target) if isinstance(law, BallLaw) and isinstance(target, Radial) else Rates(law, target)
     first, second = trained in ("both", "first"), trained in ("both", "second")
 
     made = itertools.count(1)

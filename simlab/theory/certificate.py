@@ -31,7 +31,7 @@ from scipy.optimize import brentq
 
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 from simlab.targets.radial_function import Radial
 from simlab.theory.hankel import TO_SERIES, U_NODES, U_WEIGHTS, Segment, Transform
 from simlab.theory.tubes import log_share
@@ -83,7 +83,7 @@ class _Known:
 class Spectrum:
     """The energy of a target by ratio, computed once and as far as the widths asked for need."""
 
-    def __init__(self, target: Radial, law: Law) -> None:
+    def __init__(self, target: Radial, law: BallLaw) -> None:
         self.transform = Transform(target, law)
         self.dim = self.transform.dim
         self._segments: list[Segment] = []
@@ -200,11 +200,11 @@ class Spectrum:
             index += 1
 
 
-def certificate(target: Radial, law: Law, width: int) -> Certificate:
+def certificate(target: Radial, law: BallLaw, width: int) -> Certificate:
     """The lower bound on E(f−g)² of every two-layer net of this width; for many widths keep a `Spectrum`."""
     return Spectrum(target, law).certificate(width)
 
 
-def least_width(target: Radial, law: Law, eps: float) -> LeastWidth:
+def least_width(target: Radial, law: BallLaw, eps: float) -> LeastWidth:
     """The least width of a two-layer net that the certificate allows an error E(f−g)² of eps."""
     return Spectrum(target, law).least_width(eps)

@@ -29,7 +29,7 @@ from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.core.quadrature import GROWTH, NODES, WEIGHTS
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 from simlab.targets.radial_function import Radial
 
 Floats = NDArray[np.float64]
@@ -107,9 +107,9 @@ class Segment:
 class Transform:
     """g φ for one target and law, in Fourier space."""
 
-    def __init__(self, target: Radial, law: Law) -> None:
+    def __init__(self, target: Radial, law: BallLaw) -> None:
         checks.instance(target, "target", Radial, "radial, a function of ‖x‖ alone")
-        checks.instance(law, "law", Law, "the law of ‖x‖, such as data.ball_fourier.law(params)")
+        checks.instance(law, "law", BallLaw, "the law of ‖x‖, such as data.BallFourier(dim=3).radius_law()")
         self.law, self.dim, self.order, self.factor = law, law.dim, law.order, law.wave
         self.target = target
         with np.errstate(over="ignore"):  # what is too far out is refused below

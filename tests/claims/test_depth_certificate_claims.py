@@ -12,7 +12,7 @@ import pytest
 from simlab import claims
 from simlab.claims import certificate_holds, certificate_width
 from simlab.claims.ledger import spec_of
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 from tests.claims.test_machine_claims_curves import Made
 
 DIMS = np.array([4.0, 8.0, 16.0, 32.0, 64.0])
@@ -53,7 +53,7 @@ def test_certificate_width(made: Made, holds: bool) -> None:
 def test_the_shells_oscillate_at_the_frequency_stated() -> None:
     """Half a period π/κ in s: κ (s₂ − s₁)/π shells, to the nearest whole number."""
     for dim, count in certificate_width.COUNTS.items():
-        span = Law.of_mass(dim, certificate_width.MASS).wave * (certificate_width.OUTER - certificate_width.INNER)
+        span = BallLaw.of_mass(dim, certificate_width.MASS).wave * (certificate_width.OUTER - certificate_width.INNER)
         assert abs(count - certificate_width.FREQUENCY * span / math.pi) <= 0.5
     sweep = tomllib.loads(claims.get("certificate_width").quick)["sweep"]
     assert [certificate_width.COUNTS[dim] for dim in sweep["data.dim"]] == [t["count"] for t in sweep["target"]]

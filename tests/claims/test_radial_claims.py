@@ -109,8 +109,8 @@ def test_half_of_the_variance_of_the_target() -> None:
     """Against an integral of the density of the radius: E g² − (E g)², g = 1 − r below 1."""
     from scipy.integrate import quad
 
-    from simlab.sphere.ball_law import Law
+    from simlab.sphere.ball_law import BallLaw
 
-    law = Law.of_mass(10, radial_learned.MASS)
+    law = BallLaw.of_mass(10, radial_learned.MASS)
     first, second = (quad(lambda r, k=k: (1.0 - r) ** k * law.density(np.array([r]))[0], 0.0, 1.0)[0] for k in (1, 2))
     assert radial_learned.half_variance(10) == pytest.approx((second - first**2) / 2, rel=1e-4)

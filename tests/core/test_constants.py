@@ -44,8 +44,8 @@ def test_only_what_is_needed_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_nothing_heavy_is_imported() -> None:
     script = (
-        "import sys\nfrom simlab.core import kinds\nfrom simlab.core.constants import constants\n"
-        f"for claim in kinds.names('claims'):\n    constants('claims', claim, {NAMES})\n"
+        "import sys\nfrom simlab.core import catalogue\nfrom simlab.core.constants import constants\n"
+        f"for claim in catalogue.names('claims'):\n    constants('claims', claim, {NAMES})\n"
         "print([m for m in ('numba', 'scipy', 'matplotlib', 'h5py', 'pydantic') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -11,10 +11,11 @@ import pytest
 from pydantic import model_validator
 
 from simlab.core import reads
-from simlab.core.params import Params, parse
+from simlab.core.kinds import Kind
+from simlab.core.parsing import parse
 
 
-class Pair(Params):
+class Pair(Kind):
     first: int
     second: int = 0
 
@@ -30,7 +31,7 @@ class Pair(Params):
 
 
 def test_fields_looked_at_are_noted_under_their_path() -> None:
-    with reads.watching(Params) as watch:
+    with reads.watching(Kind) as watch:
         one = parse(Pair, {"first": 1}, "data")
         assert watch.looked_at("data.first", own=True)  # by its own rule
         assert not watch.looked_at("data.first", own=False)
@@ -46,7 +47,7 @@ def test_fields_looked_at_are_noted_under_their_path() -> None:
      lambda p: p.model_copy(update={"first": 2}), lambda p: vars(p), lambda p: p.doubled, lambda p: p.second],
 )  # fmt: skip
 def test_every_way_of_looking_is_noted(look: Callable[[Any], Any]) -> None:
-    with reads.watching(Params) as watch:
+    with reads.watching(Kind) as watch:
         one = parse(Pair, {"first": 1}, "data")
         watch.found.clear()
         look(one)
@@ -54,9 +55,9 @@ def test_every_way_of_looking_is_noted(look: Callable[[Any], Any]) -> None:
 
 
 def test_nothing_stays_behind() -> None:
-    with pytest.raises(ZeroDivisionError), reads.watching(Params) as watch:
+    with pytest.raises(ZeroDivisionError), reads.watching(Kind) as watch:
         raise ZeroDivisionError
-    assert "__getattribute__" not in vars(Params)
+    assert "__getattribute__" not in vars(Kind)
     assert reads.current() is None
     assert Pair(first=3).first == 3
     assert not watch.found

@@ -16,8 +16,9 @@ import pytest
 from pydantic import BaseModel
 
 import simlab
-from simlab.core import lookup
-from simlab.core.params import Params, choose
+from simlab.core import kinds
+from simlab.core.kinds import Kind
+from simlab.core.parsing import choose
 from simlab.kernels import laplace, ntk
 from simlab.machines import FeatureRidge, GaussianProcess, KernelFlow, KernelRidge
 
@@ -42,11 +43,11 @@ def test_a_kernel_shows_its_fields_and_what_it_can_do() -> None:
 
 
 @pytest.mark.usefixtures("allow_code")
-@pytest.mark.parametrize("room", [room for room in lookup.rooms() if lookup.kinds(room) and room != "claims"])
+@pytest.mark.parametrize("room", [room for room in kinds.rooms() if kinds.names(room) and room != "claims"])
 def test_every_kind_shows_its_fields(room: str) -> None:
-    for kind, table in lookup.all_examples(room):
+    for kind, table in kinds.all_examples(room):
         if room == "experiments":
-            cls = lookup.get(room, kind).Params
+            cls = kinds.get(room, kind)
             assert dir(cls) == sorted(cls.model_fields)
             continue
         chosen = choose(room, {"kind": kind, **table}, room)
@@ -60,14 +61,14 @@ def test_pydantic_is_out_of_sight_and_works() -> None:
     """By isinstance, by attribute, by pickle and copy; and a subclass made later is a model like the others."""
     kernel = ntk(3)
     assert isinstance(kernel, BaseModel)
-    assert BaseModel in Params.__mro__
+    assert BaseModel in Kind.__mro__
     assert kernel.model_dump()["depth"] == 3
     assert kernel.model_copy(update={"depth": 4}) == ntk(4)
     assert pickle.loads(pickle.dumps(kernel)) == copy.copy(kernel) == copy.deepcopy(kernel) == kernel
     assert kernel.polynomial_degree() is None
     assert inspect.getmro(type(kernel))[-2:] == (BaseModel, object)
 
-    class Two(Params):
+    class Two(Kind):
         first: int
         second: float = 0.5
 
@@ -101,12 +102,14 @@ def test_a_room_shows_what_is_its_own(room: str) -> None:
     """Its public files and functions; each is there when asked for."""
     module = importlib.import_module(f"simlab.{room}")
     shown = tab(module)
-    assert not {"Any", "annotations", "lookup", "importlib", "np", "Params", "TYPE_CHECKING", "made"} & set(shown)
+    assert not {"Any", "annotations", "kinds", "importlib", "np", "Kind", "Params", "TYPE_CHECKING", "made"} & set(
+        shown
+    )
     assert not any(name.startswith("_") for name in shown)
     for name in shown:
         assert getattr(module, name).__name__.startswith("simlab.") or callable(getattr(module, name))
-    if room not in ("kernels", "machines"):
-        assert set(lookup.kinds(room)) <= set(shown)
+    if room in kinds.rooms() and room != "kernels":
+        assert set(kinds.names(room)) <= set(shown)
     with pytest.raises(AttributeError, match=f"module 'simlab.{room}' has no attribute 'nothing'"):
         module.nothing  # noqa: B018
 
@@ -120,5 +123,5 @@ def test_kernels_show_the_functions_that_make_them() -> None:
 def test_a_file_of_a_room_is_there_without_an_import() -> None:
     """In a new process: no other test has imported it. `dir` alone imports none."""
     code = "import sys; from simlab import networks; dir(networks)"
-    code += "; assert 'simlab.networks.two_layer' not in sys.modules; networks.two_layer.Params(width=3)"
+    code += "; assert 'simlab.networks.two_layer' not in sys.modules; networks.TwoLayer(width=3)"
     subprocess.run([sys.executable, "-c", code], check=True)

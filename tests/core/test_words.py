@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from simlab.core import json_schema, lookup, words
-from simlab.core.params import Params, rooms_of
+from simlab.core import json_schema, kinds, words
+from simlab.core.kinds import Kind
+from simlab.core.parsing import rooms_of
 
-ROOMS = [room for room in lookup.rooms() if room != "claims"]
+ROOMS = [room for room in kinds.rooms() if room != "claims"]
 
 
 @pytest.mark.parametrize(
@@ -31,14 +32,14 @@ ROOMS = [room for room in lookup.rooms() if room != "claims"]
     ],
 )
 def test_words(room: str, kind: str, field: str, says: str, default: str) -> None:
-    cls = json_schema.params_of(room, kind)
+    cls = kinds.get(room, kind)
     assert words.of_field(cls, field) == says
     assert words.default_of(cls, field) == default
 
 
 def test_a_choice_names_some_kinds_and_where_the_others_are() -> None:
-    said = words.of_field(json_schema.params_of("networks", "two_layer"), "activation")
-    first = lookup.kinds("activations")[0]
+    said = words.of_field(kinds.get("networks", "two_layer"), "activation")
+    first = kinds.names("activations")[0]
     assert said.startswith(f"table with kind, one of {first}, ")
     assert said.endswith("… (`simlab list activations`); or a name")
 
@@ -46,8 +47,8 @@ def test_a_choice_names_some_kinds_and_where_the_others_are() -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_no_word_of_python(room: str) -> None:
     """Of any field of any kind."""
-    for kind in lookup.kinds(room):
-        cls = json_schema.params_of(room, kind)
+    for kind in kinds.names(room):
+        cls = kinds.get(room, kind)
         for name in cls.model_fields:
             said = f"{words.of_field(cls, name)}; {words.default_of(cls, name)}"
             for word in ("None", "True", "False", "Literal", "tuple", "float,", "str,", "Params", "'"):
@@ -57,8 +58,8 @@ def test_no_word_of_python(room: str) -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_default_is_toml_that_gives_the_default(room: str) -> None:
     """Read back by TOML and validated, it is what is used where the field is left out."""
-    for kind in lookup.kinds(room):
-        cls = json_schema.params_of(room, kind)
+    for kind in kinds.names(room):
+        cls = kinds.get(room, kind)
         schema = json_schema.of_kind(room, kind)["properties"]
         given = {name: schema[name]["default"] for name in cls.model_fields if "default" in schema[name]}
         read = tomllib.loads("\n".join(f"{name} = {words.toml(value)}" for name, value in given.items()))
@@ -72,7 +73,7 @@ def test_values_are_written_as_toml_reads_them(value: Any) -> None:
 
 
 def test_bounds_are_those_of_the_model() -> None:
-    class Bounds(Params):
+    class Bounds(Kind):
         low: float = Field(gt=0)
         high: int | None = Field(None, le=7)
         both: float = Field(0.5, ge=0, lt=1)

@@ -11,10 +11,10 @@ from flint import arb, ctx
 from scipy import stats
 
 from simlab.core.errors import BadInput
-from simlab.core.params import parse
-from simlab.data import ball_fourier
+from simlab.core.parsing import parse
+from simlab.data.ball_fourier import BallFourier
 from simlab.sphere import _ball_sampler
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 
 
 def bessel(dim: int, s: float, k: int = 0) -> arb:
@@ -37,7 +37,7 @@ POINTS = {2: (0.5, 8.0, 60.0), 3: (0.01, 24.9, 25.1), 5: (1.0, 30.0), 10: (4.0, 
 @pytest.mark.parametrize("dim", POINTS)
 def test_cdf_and_survival_are_the_sum_of_squares(dim: int) -> None:
     """To a relative error in either tail, on both sides of s = max(d, 25) where the formula changes."""
-    law = Law.natural(dim)
+    law = BallLaw.natural(dim)
     for s in POINTS[dim]:
         r = s / law.wave
         expected = exact_cdf(dim, law.wave * r)
@@ -48,7 +48,7 @@ def test_cdf_and_survival_are_the_sum_of_squares(dim: int) -> None:
 @pytest.mark.parametrize("dim", [2, 3, 50, 1000])
 def test_survival_far_out(dim: int) -> None:
     """At 10⁶ medians: d/(πs)(1 − sin(2ψ)/(2s)), and its decrease is the integral of the density."""
-    law = Law.natural(dim)
+    law = BallLaw.natural(dim)
     r = 1e6 * law.median
     s = law.wave * r
     psi = s - math.pi * (dim + 1) / 4 + (dim**2 - 1) / (8 * s)
@@ -66,7 +66,7 @@ def test_survival_far_out(dim: int) -> None:
 @pytest.mark.parametrize("dim", [2, 3, 10, 101, 1000])
 def test_density_phi_and_zeros(dim: int) -> None:
     """Density = φ² × the sphere's surface, slope of the CDF; φ(0) = 1; zeros are zeros and none is missed."""
-    law = Law.of_mass(dim, 0.3)
+    law = BallLaw.of_mass(dim, 0.3)
     r = law.quantile(np.linspace(0.02, 0.98, 25))
     natural, order = r / law.scale, dim / 2
     surface = 2 * arb.pi() ** order / arb(order).gamma()
@@ -86,7 +86,7 @@ def test_density_phi_and_zeros(dim: int) -> None:
 
 @pytest.mark.parametrize("dim", [2, 3, 10, 50, 1000])
 def test_quantiles_invert_the_cdf(dim: int) -> None:
-    law = Law.natural(dim)
+    law = BallLaw.natural(dim)
     u = np.concatenate([10.0 ** -np.arange(2, 300, 37), np.linspace(0.005, 0.995, 200), 1 - 10.0 ** -np.arange(3, 16)])
     r = law.quantile(np.sort(u))
     np.testing.assert_allclose(law.cdf(r), np.sort(u), rtol=1e-12)
@@ -97,7 +97,7 @@ def test_quantiles_invert_the_cdf(dim: int) -> None:
 
 def test_medians_and_masses_of_the_source() -> None:
     for dim, median, mass in ((3, 0.620, 0.782), (10, 1.222, 0.234), (20, 1.773, 2.2e-3), (100, 4.50, 2e-41)):
-        law = Law.natural(dim)
+        law = BallLaw.natural(dim)
         assert law.median == pytest.approx(median, rel=1e-3)
         assert float(law.cdf(1.0)) == pytest.approx(mass, rel=0.1 if dim == 100 else 2e-2)
 
@@ -107,7 +107,7 @@ def test_medians_and_masses_of_the_source() -> None:
     [(2, 1e-300), (2, 0.4), (2, 1 - 1e-15), (1000, 1e-300), (1000, 0.4), (1000, 1 - 1e-15), (5000, 0.4)],
 )
 def test_the_unit_ball_has_the_mass_asked_for(dim: int, mass: float) -> None:
-    law = Law.of_mass(dim, mass)
+    law = BallLaw.of_mass(dim, mass)
     assert float(law.cdf(1.0)) == pytest.approx(mass, rel=1e-11)
     assert float(law.sf(1.0)) == pytest.approx(1 - mass, rel=1e-11)
 
@@ -115,7 +115,7 @@ def test_the_unit_ball_has_the_mass_asked_for(dim: int, mass: float) -> None:
 @pytest.mark.parametrize("dim", [3, 10, 50, 1000])
 def test_samples_have_the_law(dim: int) -> None:
     """Kolmogorov–Smirnov p-values over 20 seeds are uniform; so are they of the two parts, below and above s = ν."""
-    law = Law.of_mass(dim, 0.4)
+    law = BallLaw.of_mass(dim, 0.4)
     drawn = [law.cdf(law.radii(4000, np.random.default_rng(seed))) for seed in range(20)]
     assert stats.kstest([stats.kstest(u, "uniform").pvalue for u in drawn], "uniform").pvalue > 0.01
     pooled = np.concatenate(drawn)
@@ -141,7 +141,7 @@ def test_the_tables_give_the_acceptance(order: float) -> None:
 
 def test_far_radii_are_finite_and_as_frequent_as_they_should_be() -> None:
     """P(s > 10⁵) ≈ d/(π 10⁵) at d = 1000: Poisson; and the least uniform number gives a finite radius."""
-    r = Law.natural(1000).radii(400_000, np.random.default_rng(3)) * Law.natural(1000).wave
+    r = BallLaw.natural(1000).radii(400_000, np.random.default_rng(3)) * BallLaw.natural(1000).wave
     expected = 400_000 * 1000 / (math.pi * 1e5)
     assert abs((r > 1e5).sum() - expected) < 4 * math.sqrt(expected)
     assert 500.0 / math.sin(0.5 * math.pi * 2.0**-54) < 1e20
@@ -151,19 +151,19 @@ def test_far_radii_are_finite_and_as_frequent_as_they_should_be() -> None:
 def test_directions_are_uniform() -> None:
     """A coordinate of x/‖x‖ is Beta((d−1)/2, (d−1)/2), also in frames, where one of each is taken."""
     for fields in ({}, {"directions": "frames"}, {"radii": "stratified", "directions": "frames"}):
-        X = ball_fourier.sample(parse(ball_fourier.Params, {"dim": 6, **fields}), 12_000, np.random.default_rng(4))
+        X = parse(BallFourier, {"dim": 6, **fields}).sample(12_000, np.random.default_rng(4))
         along = (X @ (np.ones(6) / math.sqrt(6)) / np.linalg.norm(X, axis=1))[::12]
         assert stats.kstest((1 + along) / 2, stats.beta(2.5, 2.5).cdf).pvalue > 1e-3
 
 
 def test_stratified_frames() -> None:
     """Radii are the quantiles, in random order; sorted, groups of 2d directions are ± an orthogonal matrix."""
-    params = ball_fourier.Params(dim=5, mass=0.5, radii="stratified", directions="frames")
-    X = ball_fourier.sample(params, 23, np.random.default_rng(5))
+    params = BallFourier(dim=5, mass=0.5, radii="stratified", directions="frames")
+    X = params.sample(23, np.random.default_rng(5))
     r = np.linalg.norm(X, axis=1)
     order = np.argsort(r)
     assert (order != np.arange(23)).any()
-    np.testing.assert_allclose(r[order], ball_fourier.law(params).stratified(23), rtol=1e-14)
+    np.testing.assert_allclose(r[order], params.radius_law().stratified(23), rtol=1e-14)
     unit = (X / r[:, np.newaxis])[order]
     for start in (0, 10):
         group = unit[start : start + 10]
@@ -184,16 +184,16 @@ def test_stratified_frames() -> None:
 )
 def test_what_is_refused(fields: dict[str, Any], says: str) -> None:
     with pytest.raises(BadInput) as refused:
-        parse(ball_fourier.Params, fields, "data")
+        parse(BallFourier, fields, "data")
     assert str(refused.value).startswith(says)
     with pytest.raises(BadInput, match="dim = 1"):
-        Law(1)
+        BallLaw(1)
     with pytest.raises(BadInput, match="u must lie in"):
-        Law(3).quantile([0.5, 1.0])
+        BallLaw(3).quantile([0.5, 1.0])
 
 
 def test_radii_that_are_no_numbers_and_negative_ones() -> None:
-    law = Law.natural(5)
+    law = BallLaw.natural(5)
     r = np.array([-1.0, 0.0, np.inf, np.nan])
     assert np.array_equal(law.cdf(r), [0.0, 0.0, 1.0, np.nan], equal_nan=True)
     assert np.array_equal(law.sf(r), [1.0, 1.0, 0.0, np.nan], equal_nan=True)

@@ -19,8 +19,9 @@ import pytest
 
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.data import arrays, images
+from simlab.data.arrays import Arrays
 from simlab.data.files import read_array
+from simlab.data.images import Images
 
 X = np.arange(24.0).reshape(6, 4)
 
@@ -319,8 +320,8 @@ def test_paths_that_cannot_be(tmp_path: Path, name: str, monkeypatch: pytest.Mon
     refused(f"{tmp_path}/{name}")
     monkeypatch.setenv("SIMLAB_DATA", str(tmp_path))
     for call in (
-        lambda: arrays.dimension(arrays.Params(path=name)),
-        lambda: images.dimension(images.Params(subdirectory=name)),
+        lambda: Arrays(path=name).dimension(),
+        lambda: Images(subdirectory=name).dimension(),
     ):
         with pytest.raises(BadInput) as error:
             call()

@@ -12,10 +12,12 @@ import pytest
 
 from simlab.core.errors import BadInput
 from simlab.core.rng import Streams
-from simlab.data import arrays, images, uniform_sphere
+from simlab.data.arrays import Arrays
 from simlab.data.directory import data_directory
+from simlab.data.images import Images
 from simlab.data.splits import draw
-from tests.data.stored import idx, write_images
+from simlab.data.uniform_sphere import UniformSphere
+from tests.support.stored import idx, write_images
 
 REAL = Path(__file__).parents[2].parent / "shared/data"
 
@@ -29,26 +31,26 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_rows_of_a_file_are_drawn_once_each(home: Path) -> None:
     stored = np.arange(60, dtype=np.int32).reshape(20, 3) - 30
     np.save(home / "x.npy", stored)
-    params = arrays.Params(path="x.npy")
-    X = arrays.sample(params, 20, np.random.default_rng(1))
+    params = Arrays(path="x.npy")
+    X = params.sample(20, np.random.default_rng(1))
     assert np.array_equal(X[np.argsort(X[:, 0])], stored)
     assert not np.array_equal(X, stored)
-    absolute = arrays.Params(path=str(home / "x.npy"), normalise=True)
-    unit = arrays.sample(absolute, 20, np.random.default_rng(1))
+    absolute = Arrays(path=str(home / "x.npy"), normalise=True)
+    unit = absolute.sample(20, np.random.default_rng(1))
     np.testing.assert_allclose(np.linalg.norm(unit, axis=1), 1.0, rtol=1e-14)
     np.testing.assert_allclose(unit * np.linalg.norm(X, axis=1, keepdims=True), X, rtol=1e-14)
-    assert arrays.dimension(params) == 3
+    assert params.dimension() == 3
 
 
 def test_a_file_that_has_changed_is_read_again(home: Path) -> None:
     for dim in (2, 5):
         np.save(home / "x.npy", np.ones((4, dim)))
-        assert arrays.dimension(arrays.Params(path="x.npy")) == dim
+        assert Arrays(path="x.npy").dimension() == dim
 
 
 def test_extreme_rows_have_unit_norm_and_zero_stays(home: Path) -> None:
     np.save(home / "x.npy", np.array([[1e300, 1e300], [1e-300, 0.0], [0.0, 0.0], [5e-324, -5e-324]]))
-    X = arrays.sample(arrays.Params(path="x.npy", normalise=True), 4, np.random.default_rng(0))
+    X = Arrays(path="x.npy", normalise=True).sample(4, np.random.default_rng(0))
     np.testing.assert_allclose(np.sort(np.linalg.norm(X, axis=1)), [0.0, 1.0, 1.0, 1.0], rtol=1e-14)
 
 
@@ -67,14 +69,14 @@ def test_arrays_that_cannot_be_used(home: Path, stored: Any, n: int, says: str) 
     if stored is not None:
         np.save(home / "x.npy", stored)
     with pytest.raises(BadInput, match=says) as refused:
-        arrays.sample(arrays.Params(path="x.npy"), n, np.random.default_rng(0))
+        Arrays(path="x.npy").sample(n, np.random.default_rng(0))
     assert "\n" not in str(refused.value)
 
 
 def test_without_a_data_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SIMLAB_DATA", raising=False)
     assert data_directory() is None
-    for call in (lambda: arrays.dimension(arrays.Params(path="x.npy")), lambda: images.labelled(images.Params())):
+    for call in (lambda: Arrays(path="x.npy").dimension(), lambda: Images().labelled()):
         with pytest.raises(BadInput, match="use --data DIR or set SIMLAB_DATA"):
             call()
 
@@ -83,14 +85,14 @@ def test_without_a_data_directory(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_images_with_their_labels(home: Path, where: str, zipped: bool) -> None:
     """In the subdirectory, or in the data directory itself."""
     written = write_images(home / where, zipped=zipped)
-    X, labels, X_test, labels_test = images.labelled(images.Params())
+    X, labels, X_test, labels_test = Images().labelled()
     np.testing.assert_array_equal(X, written["train-images-idx3-ubyte"].reshape(40, 9) / 255)
     np.testing.assert_array_equal(X_test, written["t10k-images-idx3-ubyte"].reshape(12, 9) / 255)
     np.testing.assert_array_equal(labels, written["train-labels-idx1-ubyte"])
     np.testing.assert_array_equal(labels_test, written["t10k-labels-idx1-ubyte"])
-    drawn = images.sample(images.Params(), 40, np.random.default_rng(1))
+    drawn = Images().sample(40, np.random.default_rng(1))
     assert np.array_equal(drawn[np.lexsort(drawn.T)], X[np.lexsort(X.T)])
-    unit = images.labelled(images.Params(normalise=True))[0]
+    unit = Images(normalise=True).labelled()[0]
     np.testing.assert_allclose(unit * np.linalg.norm(X, axis=1, keepdims=True), X, rtol=1e-13)
 
 
@@ -121,7 +123,7 @@ def _missing(home: Path) -> None:
         (_cut, r"train-images-idx3-ubyte.gz: an IDX file of shape \(40, 3, 3\) that is cut short"),
         (_short_labels, "12 images, but 11 labels in t10k-labels-idx1-ubyte.gz"),
         (_other_pixels, "training images of 9 pixels, test of 4"),
-        (_swapped, "one image a row"),
+        (_swapped, "one image per row"),
         (_missing, r"t10k-labels-idx1-ubyte \(or t10k-labels-idx1-ubyte.gz\): not found in .*mnist and "),
     ],
 )
@@ -129,27 +131,27 @@ def test_images_that_cannot_be_used(home: Path, spoil: Callable[[Path], None], s
     write_images(home / "mnist")
     spoil(home)
     with pytest.raises(BadInput, match=says) as refused:
-        images.labelled(images.Params())
+        Images().labelled()
     assert "\n" not in str(refused.value)
 
 
 def test_more_images_than_there_are(home: Path) -> None:
     write_images(home / "mnist")
     with pytest.raises(BadInput, match="41 samples asked for: mnist has 40 rows"):
-        images.sample(images.Params(), 41, np.random.default_rng(0))
+        Images().sample(41, np.random.default_rng(0))
 
 
 @pytest.mark.skipif(not (REAL / "mnist").is_dir(), reason="the images of MNIST are not beside this checkout")
 def test_the_images_of_mnist(monkeypatch: pytest.MonkeyPatch) -> None:
     """60,000 + 10,000 of 784 pixels; published: mean 0.1307 and deviation 0.3081; 5923 zeros, 6742 ones."""
     monkeypatch.setenv("SIMLAB_DATA", str(REAL))
-    found = images.stored(images.Params())
+    found = Images().stored()
     assert found.train.shape == (60_000, 784)
     assert found.test.shape == (10_000, 784)
     assert found.train.mean() / 255 == pytest.approx(0.1307, abs=5e-5)
     assert found.train.std() / 255 == pytest.approx(0.3081, abs=5e-5)
     assert np.bincount(found.train_labels)[:2].tolist() == [5923, 6742]
-    X = images.sample(images.Params(), 100, np.random.default_rng(0))
+    X = Images().sample(100, np.random.default_rng(0))
     assert X.shape == (100, 784)
     assert X.max() == 1.0
 
@@ -158,7 +160,7 @@ def test_training_and_test_rows_of_a_file_are_apart(home: Path) -> None:
     """Held-out rows are the same whatever the number of training rows, and fewer of these are a part of more."""
     rows = np.arange(60.0).reshape(30, 2)
     np.save(home / "rows.npy", rows)
-    params = arrays.Params(path="rows.npy")
+    params = Arrays(path="rows.npy")
     few, many = (draw(params, {"data": n, "validation": 5, "test": 7}, Streams(1)) for n in (6, 18))
     assert list(few) == ["data", "validation", "test"]
     for name in ("validation", "test"):
@@ -170,7 +172,7 @@ def test_training_and_test_rows_of_a_file_are_apart(home: Path) -> None:
 
 
 def test_of_a_law_every_stream_is_a_draw_of_its_own() -> None:
-    params = uniform_sphere.Params(dim=3)
+    params = UniformSphere(dim=3)
     parts = draw(params, {"data": 4, "test": 5}, Streams(1))
-    assert np.array_equal(parts["data"], uniform_sphere.sample(params, 4, Streams(1)["data"]))
-    assert np.array_equal(parts["test"], uniform_sphere.sample(params, 5, Streams(1)["test"]))
+    assert np.array_equal(parts["data"], params.sample(4, Streams(1)["data"]))
+    assert np.array_equal(parts["test"], params.sample(5, Streams(1)["test"]))

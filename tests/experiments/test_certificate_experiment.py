@@ -10,12 +10,11 @@ import pytest
 
 from simlab import figures
 from simlab.core.errors import BadInput
-from simlab.core.params import module_of
 from simlab.lab.results import merged_outputs
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from simlab.record.reader import Results
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 from simlab.targets.radial_function import Radial
 from simlab.theory.certificate import Spectrum
 
@@ -33,14 +32,14 @@ def test_records_are_those_of_the_theory_and_are_drawn(tmp_path: Path) -> None:
     chosen = figures.choose({"kind": "certificates", "title": "A title"}, merged_outputs(spec))
     results = Results(run_spec(spec, tmp_path / "run").results)
     for i, dim in enumerate((3, 6, 9)):
-        spectrum = Spectrum(Radial(lambda r: (r < 1.0) * 1.0, (1.0,)), Law.of_mass(dim, 0.5))
+        spectrum = Spectrum(Radial(lambda r: (r < 1.0) * 1.0, (1.0,)), BallLaw.of_mass(dim, 0.5))
         assert results["bound"][i] == pytest.approx([spectrum.certificate(m).bound for m in (1, 10, 100)], rel=1e-12)
         assert results["log10_width"][i] == pytest.approx([spectrum.least_width(e).log10 for e in (0.1, 0.02)])
         assert results["beyond"][i, 1] == pytest.approx(spectrum.beyond(2.0) / 0.5, rel=1e-9)
     assert results["energy"] == pytest.approx(np.full(3, 0.5), abs=1e-10)
     assert np.all(results["bound_error"] < 1e-7)
     assert np.all(np.diff(results["log10_share"][:, 1]) < -0.5)
-    figure = module_of(chosen).draw(chosen, results)
+    figure = chosen.draw(results)
     left, right = figure.axes
     assert len(left.lines) == 6  # both targets in three dimensions
     assert len(right.lines) == 4  # and for two errors

@@ -15,7 +15,7 @@ from simlab.record.schema import RESERVED
 from simlab.record.segments import Checkpoint, Segment
 from simlab.record.writer import Writer
 from tests.conftest import small_tables
-from tests.data.stored import write_images
+from tests.support.stored import write_images
 
 KINDS = lookup.all_examples("experiments")
 

@@ -19,7 +19,7 @@ from simlab.theory.certificate import certificate
 from tests.experiments.test_experiments import compute
 
 SMALL: dict[str, Any] = radial_flow.EXAMPLES[0]
-LAW = ball_fourier.law(ball_fourier.Params(dim=3))
+LAW = ball_fourier.BallFourier(dim=3).radius_law()
 TARGET = radial_relu.draw(radial_relu.Params(), 3, np.random.default_rng(0))
 
 

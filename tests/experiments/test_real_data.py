@@ -13,8 +13,8 @@ from simlab.data import images
 from simlab.experiments import real_data
 from simlab.kernels import ntk
 from simlab.lab.spec import resolve
-from tests.data.stored import write_images
 from tests.experiments.test_experiments import compute
+from tests.support.stored import write_images
 
 RIDGES = [1e-1, 1e-3, 1e-6]
 

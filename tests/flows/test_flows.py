@@ -1,101 +1,144 @@
-"""Every flow keeps the contract: the clock changes no bit, a saved state goes on to the bit, frozen weights stay."""
+"""Every flow keeps the contract, and the contract check finds the flows that do not."""
 
 from __future__ import annotations
 
-import pickle
-from itertools import cycle
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from simlab.core import lookup
-from simlab.core.params import parse
-from simlab.flows.problem import GOING
-from tests.flows.problems import Array, small, streams
-
-FLOWS = lookup.all_examples("flows")
-ONE_EACH = [(kind, lookup.examples("flows", kind)[0]) for kind in lookup.kinds("flows")]
-
-
-def chosen(kind: str, fields: dict[str, Any]) -> tuple[Any, Any]:
-    module = lookup.get("flows", kind)
-    return module, parse(module.Params, fields)
+from simlab import flows
+from simlab.core import kinds
+from simlab.core.rng import Streams
+from simlab.flows.flow import FlowState
+from simlab.flows.gradient_descent import GradientDescent
+from simlab.flows.momentum import MomentumState
+from simlab.flows.ode import ODE
+from simlab.flows.problem import Problem
 
 
-def marks(module: Any, params: Any) -> list[Any]:
-    return [1.3, params.end_time] if getattr(module, "CLOCK", "step") == "time" else [17, params.steps]
+@pytest.mark.parametrize(("kind", "fields"), kinds.all_examples("flows"))
+def test_every_flow_keeps_the_contract(kind: str, fields: dict[str, Any]) -> None:
+    """The clock changes no bit, a saved state goes on to the bit, frozen weights stay, a convex loss falls."""
+    flows.check(flows.get(kind, **fields))
 
 
-def run(kind: str, fields: dict[str, Any], **net: Any) -> dict[str, Any]:
-    """The states at the marks, in one go."""
-    module, params = chosen(kind, fields)
-    problem, theta0 = small(params.alpha, **net)
-    state = module.start(params, problem, theta0, streams())
-    for until in marks(module, params):
-        module.advance(params, problem, state, until, 1e9)
-    return dict(state)
+class Forgetful(GradientDescent):
+    """Its state does not hold all that the next step needs."""
+
+    def start(self, problem: Problem, theta0: Any, streams: Streams) -> Any:
+        state = super().start(problem, theta0, streams)
+        state.beyond = 0.0  # type: ignore[attr-defined]
+        return state
+
+    def advance(self, problem: Problem, state: Any, until: float, seconds: float) -> None:
+        state.theta *= 1.0 - 1e-9 * getattr(state, "beyond", 1.0)
+        super().advance(problem, state, until, seconds)
 
 
-def compared(state: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: value.bit_generator.state if isinstance(value, np.random.Generator) else np.asarray(value).tobytes()
-        for key, value in state.items()
-    }
-
-
-@pytest.mark.parametrize(("kind", "fields"), FLOWS)
-def test_stopped_and_saved_at_any_place_it_goes_on_to_the_bit(kind: str, fields: dict[str, Any]) -> None:
-    """Stretches of 1, 7 and 2 steps in turn, the state through pickle and the problem made anew after each."""
-    whole = run(kind, fields)
-    module, params = chosen(kind, fields)
-    problem, theta0 = small(params.alpha)
-    state = module.start(params, problem, theta0, streams())
-    calls = 0
-    paces = cycle((20.0, 150.0, 40.0))
-    for until in marks(module, params):
-        while state[getattr(module, "CLOCK", "step")] < until:
-            state = pickle.loads(pickle.dumps(state))
-            problem, _ = small(params.alpha)
-            problem.kept["pace"] = next(paces)
-            module.advance(params, problem, state, until, 0.0)
-            calls += 1
-    assert calls > 4 or fields.get("method") == "Radau"
-    assert whole["ending"] == GOING
-    assert compared(whole) == compared(state)
-    assert not np.array_equal(whole["theta"], theta0)
-
-
-@pytest.mark.parametrize(("kind", "fields"), FLOWS)
-def test_two_flows_of_the_same_streams_see_the_same_numbers(kind: str, fields: dict[str, Any]) -> None:
-    module, params = chosen(kind, fields)
-    problem, theta0 = small(params.alpha)
-    shared = streams()
-    first, second = (module.start(params, problem, theta0, shared) for _ in range(2))
-    for state in (first, second):
-        module.advance(params, problem, state, marks(module, params)[-1], 1e9)
-    assert compared(first) == compared(second)
-
-
-@pytest.mark.parametrize(("kind", "fields"), ONE_EACH)
-def test_weights_that_are_not_trained_stay(kind: str, fields: dict[str, Any]) -> None:
-    problem, theta0 = small(trained="first")
-    theta = run(kind, fields, trained="first")["theta"]
-    frozen = np.ones(theta.size, bool)
-    frozen[problem.part] = False
-    assert 0 < frozen.sum() < theta.size
-    assert np.array_equal(theta[frozen], theta0[frozen])
-    assert np.all(theta[~frozen] != theta0[~frozen])
-
-
-@pytest.mark.parametrize("kind", [kind for kind in lookup.kinds("flows") if kind != "ode"])
-def test_single_precision_follows_double(kind: str) -> None:
-    fields = lookup.examples("flows", kind)[0]
-
-    def end(dtype: Any) -> Array:
-        found: Array = run(kind, fields, dtype=dtype)["theta"]
+class Uphill(GradientDescent):
+    def _stretch(self, problem: Problem, state: Any, steps: int) -> tuple[int, int, float]:
+        before = state.theta.copy()
+        found = super()._stretch(problem, state, 1)
+        state.theta[:] = before - (state.theta - before)
         return found
 
-    single, double = end(np.float32), end(np.float64)
-    assert single.dtype == np.float32
-    assert 0 < np.max(np.abs(single - double)) < 1e-5 * np.max(np.abs(double))
+
+class MovesAll(GradientDescent):
+    def _stretch(self, problem: Problem, state: Any, steps: int) -> tuple[int, int, float]:
+        state.theta *= 0.9999
+        return super()._stretch(problem, state, 1)
+
+
+class SharesItsStreams(GradientDescent):
+    def start(self, problem: Problem, theta0: Any, streams: Streams) -> Any:
+        state = super().start(problem, theta0, streams)
+        state.eta *= 1.0 + 1e-6 * streams["noise"].random()
+        return state
+
+
+class ChangesTheStart(GradientDescent):
+    def start(self, problem: Problem, theta0: Any, streams: Streams) -> Any:
+        state = super().start(problem, theta0, streams)
+        state.theta = theta0
+        return state
+
+
+class Overshoots(GradientDescent):
+    def advance(self, problem: Problem, state: Any, until: float, seconds: float) -> None:
+        super().advance(problem, state, min(self.steps, until + (seconds == 0.0)), seconds)
+
+
+class OtherState(GradientDescent):
+    state_class: ClassVar[type[FlowState]] = MomentumState
+
+    def _begin(self, problem: Problem, theta0: Any, **own: Any) -> Any:
+        return GradientDescent(steps=self.steps, step=self.step).start(problem, theta0, Streams(0))
+
+
+class Unready(ODE):
+    def last(self) -> float:
+        return 2 * self.end_time
+
+    def advance(self, problem: Problem, state: Any, until: float, seconds: float) -> None:
+        super().advance(problem, state, min(until, self.end_time), seconds)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (Forgetful(steps=50, step=0.1), "restored from arrays"),
+        (Uphill(steps=50, step=0.1), "convex loss rose"),
+        (MovesAll(steps=50, step=0.1), "weights moved that are not trained"),
+        (SharesItsStreams(steps=50, step=0.1), "two flows from the same streams differ in .*theta"),
+        (ChangesTheStart(steps=50, step=0.1), "changed theta0"),
+        (Overshoots(steps=50, step=0.1), "must stop exactly at until"),
+        (OtherState(steps=50, step=0.1), "gives a SteppingState; state_class is MomentumState"),
+        (Unready(end_time=2.0), "not at the last"),
+    ],
+    ids=lambda value: value.kind if isinstance(value, flows.Flow) else "",
+)
+def test_the_check_finds_a_planted_fault(wrong: flows.Flow, says: str) -> None:
+    with pytest.raises(AssertionError, match=says):
+        flows.check(wrong)
+
+
+def test_what_a_flow_tells_of_itself() -> None:
+    """Facts that experiments ask for instead of names."""
+    plain, sgd = flows.get("gradient_descent", steps=5, step=0.1), flows.get("sgd", steps=5, step=0.1, batch=2)
+    ode = flows.get("ode", end_time=2.0, unit="particle")
+    assert [flow.clock for flow in (plain, sgd, ode)] == ["step", "step", "time"]
+    assert [flow.last() for flow in (plain, sgd, ode)] == [5.0, 5.0, 2.0]
+    assert [flow.batch_size() for flow in (plain, sgd, ode)] == [None, 2, None]
+    assert [flow.in_particle_time() for flow in (plain, sgd, ode)] == [False, False, True]
+    assert [flow.is_constant_descent() for flow in (plain, sgd, ode)] == [True, False, False]
+    assert not flows.get("gradient_descent", steps=5, step=0.1, schedule="cosine").is_constant_descent()
+    automatic = flows.get("gradient_descent", steps=5, step="auto")
+    assert automatic.chooses_steps()
+    assert not automatic.is_constant_descent()
+    assert automatic.needs_tangent() == "flow.step = 'auto'"
+    assert flows.get("sgd", steps=5, step=0.1, batch=2, step_unit="edge").needs_tangent() == "flow.step_unit = 'edge'"
+    assert plain.needs_tangent() == ode.needs_tangent() == ""
+    assert kinds.able("flows", lambda cls: not cls.is_descent) == ["langevin", "momentum"]
+
+
+def test_names_in_a_checkpoint_stay() -> None:
+    """Runs begun with an earlier version go on."""
+    from simlab.flows.checking import small_problem
+
+    names = {"theta", "step", "time", "units", "base", "eta", "ending", "limit"}
+    more: dict[str, set[str]] = {
+        "gradient_descent": set(), "momentum": {"velocity"}, "langevin": {"rng"}, "sgd": {"rng", "at", "order"},
+    }  # fmt: skip
+    for kind, own in more.items():
+        flow = flows.get(kind, **kinds.get("flows", kind).examples[0])
+        problem, theta0 = small_problem(flow)
+        assert set(flow.start(problem, theta0, Streams(1)).arrays()) == names | own
+    ode = flows.get("ode", end_time=1.0)
+    problem, theta0 = small_problem(ode)
+    assert set(ode.start(problem, theta0, Streams(1)).arrays()) == {"theta", "step", "time", "size", "limit", "ending"}
+    heavy = flows.get("sgd", steps=5, step="auto", batch=2, momentum=0.5, decay_to="start")
+    state = heavy.start(*small_problem(heavy), Streams(1))
+    own = {"probe", "estimated", "rng", "at", "order", "velocity", "towards"}
+    assert set(state.arrays()) == names | own
+    assert isinstance(state.arrays()["rng"], np.random.Generator)

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.flows import gradient_descent, ode
-from tests.flows.problems import Array, d, m, n, small, streams
+from simlab.flows.gradient_descent import GradientDescent
+from simlab.flows.ode import ODE
+from tests.support.flow_problems import Array, d, m, n, small, streams
 
 
-def run(alpha: float = 1.0, net: dict[str, Any] | None = None, **fields: Any) -> dict[str, Any]:
-    params = gradient_descent.Params(alpha=alpha, **fields)
+def run(alpha: float = 1.0, net: dict[str, Any] | None = None, **fields: Any) -> Any:
+    params = GradientDescent(alpha=alpha, **fields)
     problem, theta0 = small(alpha, **(net or {}))
-    state = gradient_descent.start(params, problem, theta0, streams())
-    gradient_descent.advance(params, problem, state, params.steps, 1e9)
+    state = params.start(problem, theta0, streams())
+    params.advance(problem, state, params.steps, 1e9)
     return state
 
 
@@ -32,21 +33,21 @@ def test_against_plain_numpy(alpha: float) -> None:
         grad_a, grad_W = s * H.T @ r, s * ((1 - H**2) * np.outer(r, a)).T @ X
         a, W = a - eta * grad_a, W - eta * grad_W
     state = run(alpha, steps=40, step=eta)
-    assert state["step"] == 40
-    assert state["time"] == 40 * eta
-    assert np.allclose(state["theta"], np.concatenate([a, W.ravel()]), rtol=1e-12, atol=1e-13)
+    assert state.step == 40
+    assert state.time == 40 * eta
+    assert np.allclose(state.theta, np.concatenate([a, W.ravel()]), rtol=1e-12, atol=1e-13)
 
 
 def test_small_steps_follow_the_flow_to_first_order() -> None:
     """Euler's method: the distance to the flow at time 1 falls as the step."""
     problem, theta0 = small()
-    exact = ode.Params(end_time=1.0, method="DOP853", rtol=1e-12, atol=1e-13)
-    flow = ode.start(exact, problem, theta0, streams())
-    ode.advance(exact, problem, flow, 1.0, 1e9)
+    exact = ODE(end_time=1.0, method="DOP853", rtol=1e-12, atol=1e-13)
+    flow = exact.start(problem, theta0, streams())
+    exact.advance(problem, flow, 1.0, 1e9)
 
     def error(steps: int) -> float:
-        theta: Array = run(steps=steps, step=1.0 / steps)["theta"]
-        return float(np.linalg.norm(theta - flow["theta"]))
+        theta: Array = run(steps=steps, step=1.0 / steps).theta
+        return float(np.linalg.norm(theta - flow.theta))
 
     sizes = [50, 100, 200, 400]
     slope = np.polyfit(-np.log(sizes), np.log([error(k) for k in sizes]), 1)[0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from simlab.flows import langevin
-from tests.flows.problems import linear, streams
+from simlab.flows.langevin import Langevin
+from tests.support.flow_problems import linear, streams
 
 
 def test_stationary_mean_and_covariance_on_a_quadratic() -> None:
@@ -18,12 +18,12 @@ def test_stationary_mean_and_covariance_on_a_quadratic() -> None:
     lam, V = np.linalg.eigh(H + ridge * np.eye(len(H)))
     eta = 1.5 / lam[-1]
     assert (1 - eta * lam[0]) ** apart < 0.01
-    params = langevin.Params(steps=10**6, step=eta, temperature=temperature, ridge=ridge)
-    state = langevin.start(params, problem, theta0, streams())
+    params = Langevin(steps=10**6, step=eta, temperature=temperature, ridge=ridge)
+    state = params.start(problem, theta0, streams())
     found = []
     for k in range(1, draws + 11):
-        langevin.advance(params, problem, state, apart * k, 1e9)
-        found.append(V.T @ (state["theta"][problem.part] - np.linalg.solve(H + ridge * np.eye(len(H)), b)))
+        params.advance(problem, state, apart * k, 1e9)
+        found.append(V.T @ (state.theta[problem.part] - np.linalg.solve(H + ridge * np.eye(len(H)), b)))
     modes = np.array(found[10:])
     variance = temperature / (lam * (1 - eta * lam / 2))
     assert np.all(np.abs(np.var(modes, axis=0) / variance - 1) < 4 * np.sqrt(2 / draws))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simlab.flows import momentum
-from tests.flows.problems import Array, linear, streams
+from simlab.flows.momentum import Momentum
+from tests.support.flow_problems import Array, linear, streams
 
 
 def closed_form(start: Array, lam: Array, eta: float, beta: float, nesterov: bool, t: int) -> Array:
@@ -25,12 +25,12 @@ def test_on_a_quadratic(nesterov: bool, t: int) -> None:
     problem, theta0, A, b = linear()
     lam, V = np.linalg.eigh(A)
     eta, beta = 0.8 / lam[-1], 0.7
-    params = momentum.Params(steps=t, step=eta, momentum=beta, nesterov=nesterov)
-    state = momentum.start(params, problem, theta0, streams())
-    momentum.advance(params, problem, state, t, 1e9)
+    params = Momentum(steps=t, step=eta, momentum=beta, nesterov=nesterov)
+    state = params.start(problem, theta0, streams())
+    params.advance(problem, state, t, 1e9)
     best = np.linalg.solve(A, b)
     predicted = closed_form(V.T @ (theta0[problem.part] - best), lam, eta, beta, nesterov, t)
-    assert np.allclose(V.T @ (state["theta"][problem.part] - best), predicted, rtol=1e-8, atol=1e-10)
+    assert np.allclose(V.T @ (state.theta[problem.part] - best), predicted, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("nesterov", [False, True])
@@ -40,8 +40,8 @@ def test_the_largest_stable_step_is_that_of_the_docstring(nesterov: bool) -> Non
     losses = []
     for share in (0.98, 1.02):
         eta = share * 2 * (1 + beta) / ((1 + 2 * beta) if nesterov else 1) / top
-        params = momentum.Params(steps=600, step=eta, momentum=beta, nesterov=nesterov)
-        state = momentum.start(params, problem, theta0, streams())
-        momentum.advance(params, problem, state, 600, 1e9)
-        losses.append(problem.loss(state["theta"]) / problem.loss(theta0))
+        params = Momentum(steps=600, step=eta, momentum=beta, nesterov=nesterov)
+        state = params.start(problem, theta0, streams())
+        params.advance(problem, state, 600, 1e9)
+        losses.append(problem.loss(state.theta) / problem.loss(theta0))
     assert losses[0] < 1 < 100 < losses[1]

@@ -12,20 +12,21 @@ from scipy.integrate import Radau, solve_ivp
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.flows import ode
+from simlab.flows.ode import ODE
 from simlab.flows.problem import SOLVER_FAILED, TOO_MANY_STEPS, Problem
 from simlab.networks.signature import GRADIENT
-from tests.flows.problems import Array, small, streams
+from tests.support.flow_problems import Array, small, streams
 
 T = 2.0
 
 
 def run(net: dict[str, Any] | None = None, **fields: Any) -> Array:
-    params = ode.Params(**{"end_time": T, **fields})
+    params = ODE(**{"end_time": T, **fields})
     problem, theta0 = small(params.alpha, **(net or {}))
-    state = ode.start(params, problem, theta0, streams())
-    ode.advance(params, problem, state, params.end_time, 1e9)
-    assert state["time"] == params.end_time
-    theta: Array = state["theta"]
+    state = params.start(problem, theta0, streams())
+    params.advance(problem, state, params.end_time, 1e9)
+    assert state.time == params.end_time
+    theta: Array = state.theta
     return theta
 
 
@@ -48,7 +49,7 @@ def test_order(method: str, order: int, steps: tuple[int, ...], monkeypatch: pyt
     """
     monkeypatch.setitem(ode.METHODS, "Radau", TightRadau)
     problem, theta0 = small()
-    rate = ode._Rate(ode.Params(end_time=T), problem, theta0)
+    rate = ode._Rate(ODE(end_time=T), problem, theta0)
     exact = solve_ivp(rate, (0.0, T), theta0, method="LSODA", rtol=2.3e-14, atol=1e-15).y[:, -1]
 
     def error(h: float) -> float:
@@ -62,14 +63,14 @@ def test_order(method: str, order: int, steps: tuple[int, ...], monkeypatch: pyt
 
 @pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau"])
 def test_the_loss_never_rises_and_times_are_met_exactly(method: str) -> None:
-    params = ode.Params(end_time=30.0, method=method, rtol=1e-7, atol=1e-10)
+    params = ODE(end_time=30.0, method=method, rtol=1e-7, atol=1e-10)
     problem, theta0 = small()
-    state = ode.start(params, problem, theta0, streams())
+    state = params.start(problem, theta0, streams())
     losses = [problem.loss(theta0)]
     for until in np.geomspace(0.01, 30.0, 40):
-        ode.advance(params, problem, state, float(until), 1e9)
-        assert state["time"] == until
-        losses.append(problem.loss(state["theta"]))
+        params.advance(problem, state, float(until), 1e9)
+        assert state.time == until
+        losses.append(problem.loss(state.theta))
     assert np.all(np.diff(losses) < 1e-7 * losses[0])
     assert losses[-1] < 0.5 * losses[0]
 
@@ -78,12 +79,12 @@ def test_recording_hardly_costs_steps() -> None:
     """A step that was shortened to end at a recorded time does not shorten the next ones."""
 
     def steps(records: int) -> int:
-        params = ode.Params(end_time=T, rtol=1e-9, atol=1e-12)
+        params = ODE(end_time=T, rtol=1e-9, atol=1e-12)
         problem, theta0 = small()
-        state = ode.start(params, problem, theta0, streams())
+        state = params.start(problem, theta0, streams())
         for until in np.linspace(0.0, T, records + 1)[1:]:
-            ode.advance(params, problem, state, float(until), 1e9)
-        return int(state["step"])
+            params.advance(problem, state, float(until), 1e9)
+        return int(state.step)
 
     assert steps(5) <= steps(1) + 5
 
@@ -93,7 +94,7 @@ def test_alpha_and_particles_are_factors_of_time() -> None:
     tight = {"rtol": 1e-11, "atol": 1e-13}
     slow = run(alpha=3.0, **tight)
     problem, theta0 = small(3.0)
-    rate = ode._Rate(ode.Params(end_time=T), problem, theta0)  # α of the flow is 1 here, that of the loss 3
+    rate = ode._Rate(ODE(end_time=T), problem, theta0)  # α of the flow is 1 here, that of the loss 3
     exact = solve_ivp(rate, (0.0, T / 9.0), theta0, method="LSODA", rtol=1e-12, atol=1e-13).y[:, -1]
     assert np.allclose(slow, exact, rtol=1e-8, atol=1e-9)
     particles = run(unit="particle", end_time=T / 8, **tight)
@@ -114,26 +115,26 @@ def explosive(
 def test_a_solver_that_fails_is_an_ending(method: str) -> None:
     like, _ = small()
     problem = Problem(explosive, like.activation, like.layout, like.X, like.y, 1.0, range(1), scratch=lambda rows: 1)
-    params = ode.Params(end_time=2.0, method=method)
-    state = ode.start(params, problem, np.ones(1), streams())
-    ode.advance(params, problem, state, 2.0, 1e9)
-    assert state["ending"] == SOLVER_FAILED
-    assert state["time"] == pytest.approx(1.0, abs=1e-3)
-    assert np.all(np.isfinite(state["theta"]))
+    params = ODE(end_time=2.0, method=method)
+    state = params.start(problem, np.ones(1), streams())
+    params.advance(problem, state, 2.0, 1e9)
+    assert state.ending == SOLVER_FAILED
+    assert state.time == pytest.approx(1.0, abs=1e-3)
+    assert np.all(np.isfinite(state.theta))
 
 
 def test_what_makes_no_sense_is_refused() -> None:
     problem, theta0 = small(dtype=np.float32)
     with pytest.raises(BadInput, match=r"^experiment\.dtype = 'float32': flow\.kind = 'ode' integrates in float64$"):
-        ode.start(ode.Params(end_time=1.0), problem, theta0, streams())
-    with pytest.raises(ValueError, match=r"max_step = 3\.0: must be at most end_time = 2\.0"):
-        ode.Params(end_time=2.0, max_step=3.0)
+        ODE(end_time=1.0).start(problem, theta0, streams())
+    with pytest.raises(BadInput, match=r"max_step = 3\.0: must be at most end_time = 2\.0"):
+        ODE(end_time=2.0, max_step=3.0)
 
 
 @pytest.mark.parametrize("method", ["RK45", "Radau"])
 def test_a_solver_that_makes_too_many_steps_is_given_up(method: str) -> None:
-    params = ode.Params(end_time=T, method=method, max_step=1e-3, max_steps=7)
+    params = ODE(end_time=T, method=method, max_step=1e-3, max_steps=7)
     problem, theta0 = small()
-    state = ode.start(params, problem, theta0, streams())
-    ode.advance(params, problem, state, T, 1e9)
-    assert (state["step"], state["ending"]) == (7, TOO_MANY_STEPS)
+    state = params.start(problem, theta0, streams())
+    params.advance(problem, state, T, 1e9)
+    assert (state.step, state.ending) == (7, TOO_MANY_STEPS)

@@ -11,16 +11,17 @@ from simlab import networks
 from simlab.core.errors import BadInput
 from simlab.flows import sgd
 from simlab.flows.problem import Problem
+from simlab.flows.sgd import SGD
 from simlab.networks import resnet3
 from simlab.networks.bound import Bound
-from tests.flows.problems import Array, d, fresh, m, n, small, streams
+from tests.support.flow_problems import Array, d, fresh, m, n, small, streams
 
 
-def run(**fields: Any) -> dict[str, Any]:
-    params = sgd.Params(**fields)
+def run(**fields: Any) -> Any:
+    params = SGD(**fields)
     problem, theta0 = small()
-    state = sgd.start(params, problem, theta0, streams())
-    sgd.advance(params, problem, state, params.steps, 1e9)
+    state = params.start(problem, theta0, streams())
+    params.advance(problem, state, params.steps, 1e9)
     return state
 
 
@@ -41,7 +42,7 @@ def test_one_pass_equals_a_numpy_loop_fed_the_same_samples(monkeypatch: pytest.M
     chunks = [fresh(49, rng) for _ in range(3)]
     batches = [(X[i : i + batch], y[i : i + batch]) for X, y in chunks for i in range(0, 49, batch)]
     state = run(steps=17, step=0.1, batch=batch, fresh=True)
-    assert np.allclose(state["theta"], numpy_loop(batches[:17], 0.1), rtol=1e-11, atol=1e-12)
+    assert np.allclose(state.theta, numpy_loop(batches[:17], 0.1), rtol=1e-11, atol=1e-12)
 
 
 def test_epochs_equal_a_numpy_loop_in_the_same_order() -> None:
@@ -58,7 +59,7 @@ def test_epochs_equal_a_numpy_loop_in_the_same_order() -> None:
         (problem.X[order[i : i + 5]], problem.y[order[i : i + 5], 0]) for order in orders for i in range(0, n, 5)
     ]
     state = run(steps=8, step=0.1, batch=5)
-    assert np.allclose(state["theta"], numpy_loop(batches[:8], 0.1), rtol=1e-11, atol=1e-12)
+    assert np.allclose(state.theta, numpy_loop(batches[:8], 0.1), rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.parametrize(("sampling", "visits_each_once"), [("epochs", True), ("replacement", False)])
@@ -66,7 +67,7 @@ def test_an_epoch_visits_each_sample_once(sampling: str, visits_each_once: bool)
     """With steps so small that θ hardly moves, one epoch of single samples adds up to n steps of the full gradient."""
     problem, theta0 = small()
     eta = 1e-8
-    moved = run(steps=n, step=eta, batch=1, sampling=sampling)["theta"] - theta0
+    moved = run(steps=n, step=eta, batch=1, sampling=sampling).theta - theta0
     full = np.zeros_like(theta0)
     problem.loss_and_gradient(theta0, full)
     agrees = np.linalg.norm(moved + eta * n * full) < 1e-5 * np.linalg.norm(moved)
@@ -76,12 +77,12 @@ def test_an_epoch_visits_each_sample_once(sampling: str, visits_each_once: bool)
 def test_what_cannot_be_drawn_is_refused() -> None:
     problem, theta0 = small()
     with pytest.raises(BadInput, match=r"^flow\.batch = 13: more than the 12 training samples$"):
-        sgd.start(sgd.Params(steps=1, step=0.1, batch=13), problem, theta0, streams())
+        SGD(steps=1, step=0.1, batch=13).start(problem, theta0, streams())
     problem.fresh = None
     with pytest.raises(BadInput, match=r"^flow\.fresh = true: these data are not a law"):
-        sgd.start(sgd.Params(steps=1, step=0.1, batch=1, fresh=True), problem, theta0, streams())
-    with pytest.raises(ValueError, match=r"sampling = 'epochs': not with fresh = true"):
-        sgd.Params(steps=1, step=0.1, batch=1, fresh=True, sampling="epochs")
+        SGD(steps=1, step=0.1, batch=1, fresh=True).start(problem, theta0, streams())
+    with pytest.raises(BadInput, match=r"sampling = 'epochs': not with fresh = true"):
+        SGD(steps=1, step=0.1, batch=1, fresh=True, sampling="epochs")
 
 
 @pytest.mark.parametrize("fields", [{"momentum": 0.9}, {"weight_decay": 0.3}, {"momentum": 0.5, "weight_decay": 0.2},
@@ -90,9 +91,9 @@ def test_what_cannot_be_drawn_is_refused() -> None:
 def test_momentum_and_weight_decay_against_numpy(fields: dict[str, Any]) -> None:
     """v ← βv − η(g + λ(θ − θ̄)), θ ← θ + v, over all samples in one batch, so that the order does not matter."""
     problem, theta0 = small()
-    params = sgd.Params(steps=20, step=0.1, batch=12, **fields)
-    state = sgd.start(params, problem, theta0, streams())
-    sgd.advance(params, problem, state, 20, float("inf"))
+    params = SGD(steps=20, step=0.1, batch=12, **fields)
+    state = params.start(problem, theta0, streams())
+    params.advance(problem, state, 20, float("inf"))
     theta, v, grad = theta0.copy(), np.zeros_like(theta0), np.zeros_like(theta0)
     towards = theta0 if params.decay_to == "start" else np.zeros_like(theta0)
     for step in range(20):
@@ -100,7 +101,7 @@ def test_momentum_and_weight_decay_against_numpy(fields: dict[str, Any]) -> None
         decay = params.weight_decay if params.decay_until is None or step < params.decay_until else 0.0
         v = params.momentum * v - 0.1 * (grad + decay * (theta - towards))
         theta = theta + v
-    assert np.allclose(state["theta"], theta, rtol=1e-10, atol=1e-12)
+    assert np.allclose(state.theta, theta, rtol=1e-10, atol=1e-12)
 
 
 def test_layer_by_layer() -> None:
@@ -111,25 +112,25 @@ def test_layer_by_layer() -> None:
     problem, theta0 = Problem.of(Bound(network, 3), X, y, 1.0), resnet3.initialise(network, 3, rng)
     first, second = resnet3.stages(network, 3)
     fields: dict[str, Any] = {"schedule": "piecewise", "drop_steps": (10,), "drop_factors": (0.1,)}
-    params = sgd.Params(steps=20, step=0.1, batch=8, layerwise=True, **fields)
-    state = sgd.start(params, problem, theta0, streams())
+    params = SGD(steps=20, step=0.1, batch=8, layerwise=True, **fields)
+    state = params.start(problem, theta0, streams())
     times = []
     for until in (5, 10, 15, 20):
-        sgd.advance(params, problem, state, until, float("inf"))
-        moved = state["theta"] != theta0
+        params.advance(problem, state, until, float("inf"))
+        moved = state.theta != theta0
         assert moved[first.start : first.stop].any()
         assert moved[second.start : second.stop].any() == (until > 10)
-        times.append(state["time"])
+        times.append(state.time)
         if until == 10:
-            halfway = state["theta"].copy()
-    assert np.array_equal(state["theta"][first.start : first.stop], halfway[first.start : first.stop])
+            halfway = state.theta.copy()
+    assert np.array_equal(state.theta[first.start : first.stop], halfway[first.start : first.stop])
     assert np.allclose(np.diff([0.0, *times]), [0.5, 0.05, 0.5, 0.05])
     half: Any = networks.get("resnet3", width=5, outputs=2, trained="first")
     problem = Problem.of(Bound(half, 3), X, y, 1.0)
-    frozen = sgd.Params(steps=20, step=0.1, batch=8, layerwise=True, weight_decay=0.5)
-    state = sgd.start(frozen, problem, theta0, streams())
-    sgd.advance(frozen, problem, state, 20, float("inf"))
-    assert np.array_equal(state["theta"][second.start :], theta0[second.start :]), "decay moved what is not trained"
+    frozen = SGD(steps=20, step=0.1, batch=8, layerwise=True, weight_decay=0.5)
+    state = frozen.start(problem, theta0, streams())
+    frozen.advance(problem, state, 20, float("inf"))
+    assert np.array_equal(state.theta[second.start :], theta0[second.start :]), "decay moved what is not trained"
     problem, theta0 = small()
     with pytest.raises(BadInput, match=r"flow\.layerwise = true: the network does not say which part"):
-        sgd.start(sgd.Params(steps=2, step=0.1, batch=12, layerwise=True), problem, theta0, streams())
+        SGD(steps=2, step=0.1, batch=12, layerwise=True).start(problem, theta0, streams())

@@ -12,10 +12,11 @@ from simlab import networks
 from simlab.core.errors import BadInput
 from simlab.core.params import module_of, parse
 from simlab.flows import _curvature, gradient_descent, sgd
-from simlab.flows._schedule import factor, numbers_of
+from simlab.flows._schedule import factor
+from simlab.flows.gradient_descent import GradientDescent
 from simlab.flows.problem import BEYOND, GOING, LIMIT, NOT_FINITE, Problem
 from simlab.networks.bound import Bound
-from tests.flows.problems import Array, linear, n, small, streams
+from tests.support.flow_problems import Array, linear, n, small, streams
 
 
 def jacobian(problem: Any, theta: Array) -> Array:
@@ -28,25 +29,25 @@ def jacobian(problem: Any, theta: Array) -> Array:
     return np.column_stack(columns)
 
 
-def started(**fields: Any) -> dict[str, Any]:
-    params = parse(gradient_descent.Params, {"steps": 10, **fields}, "flow")
+def started(**fields: Any) -> Any:
+    params = parse(GradientDescent, {"steps": 10, **fields}, "flow")
     problem, theta0 = small()
-    return gradient_descent.start(params, problem, theta0, streams())
+    return params.start(problem, theta0, streams())
 
 
 def test_units_of_the_step() -> None:
     problem, theta0 = small()
     J = jacobian(problem, theta0)
     top = np.linalg.eigvalsh(J @ J.T / n)[-1]
-    assert started(step=0.3)["eta"] == 0.3
-    assert started(step=0.3, step_unit="particle")["eta"] == 0.3 * 8
-    assert started(step=0.3, step_unit="edge")["eta"] == pytest.approx(0.3 * 2 / top, rel=1e-12)
+    assert started(step=0.3).eta == 0.3
+    assert started(step=0.3, step_unit="particle").eta == 0.3 * 8
+    assert started(step=0.3, step_unit="edge").eta == pytest.approx(0.3 * 2 / top, rel=1e-12)
 
 
 def test_many_samples_take_the_power_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = started(step=1.0, step_unit="edge")["eta"]
+    exact = started(step=1.0, step_unit="edge").eta
     monkeypatch.setattr(_curvature, "EXACT_ROWS", 0)
-    assert started(step=1.0, step_unit="edge")["eta"] == pytest.approx(exact, rel=1e-4)
+    assert started(step=1.0, step_unit="edge").eta == pytest.approx(exact, rel=1e-4)
 
 
 def test_several_outputs() -> None:
@@ -57,11 +58,11 @@ def test_several_outputs() -> None:
     theta0 = module_of(params).initialise(params, problem.X.shape[1], np.random.default_rng(1))
     problem = Problem.of(Bound(params, problem.X.shape[1]), problem.X, y, 1.0)
     J = np.column_stack([problem.bound.push(theta0, e, problem.X).ravel() for e in np.eye(theta0.size)])  # type: ignore[union-attr]
-    fields = gradient_descent.Params(steps=50, step=0.9, step_unit="edge")
-    state = gradient_descent.start(fields, problem, theta0, streams())
-    assert state["eta"] == pytest.approx(0.9 * 2 / np.linalg.eigvalsh(J @ J.T / n)[-1], rel=1e-4)
-    gradient_descent.advance(fields, problem, state, 50, 1e9)
-    assert problem.loss(state["theta"]) < 0.5 * problem.loss(theta0)
+    fields = GradientDescent(steps=50, step=0.9, step_unit="edge")
+    state = fields.start(problem, theta0, streams())
+    assert state.eta == pytest.approx(0.9 * 2 / np.linalg.eigvalsh(J @ J.T / n)[-1], rel=1e-4)
+    fields.advance(problem, state, 50, 1e9)
+    assert problem.loss(state.theta) < 0.5 * problem.loss(theta0)
     with pytest.raises(BadInput, match=r"^y has shape \(12,\): the network has 2 outputs for 12 inputs$"):
         Problem.of(Bound(params, problem.X.shape[1]), problem.X, y[:, 0], 1.0)
 
@@ -96,8 +97,8 @@ def test_the_diagonal_and_the_bound_for_batches() -> None:
     ],
 )
 def test_schedules(fields: dict[str, Any], at: int, expected: float) -> None:
-    params = parse(gradient_descent.Params, {"steps": 100, "step": 1.0, **fields}, "flow")
-    assert factor(*numbers_of(params), at) == pytest.approx(expected, rel=1e-14)
+    params = parse(GradientDescent, {"steps": 100, "step": 1.0, **fields}, "flow")
+    assert factor(*params.schedule_numbers(), at) == pytest.approx(expected, rel=1e-14)
 
 
 def test_a_schedule_shapes_descent_and_time() -> None:
@@ -105,14 +106,14 @@ def test_a_schedule_shapes_descent_and_time() -> None:
     problem, theta0, A, b = linear()
     lam, V = np.linalg.eigh(A)
     eta = 0.9 / lam[-1]
-    params = gradient_descent.Params(steps=30, step=eta, schedule="power", decay_power=0.7, decay_steps=4.0)
-    state = gradient_descent.start(params, problem, theta0, streams())
-    gradient_descent.advance(params, problem, state, 30, 1e9)
+    params = GradientDescent(steps=30, step=eta, schedule="power", decay_power=0.7, decay_steps=4.0)
+    state = params.start(problem, theta0, streams())
+    params.advance(problem, state, 30, 1e9)
     sizes = eta * (1 + np.arange(30) / 4.0) ** -0.7
     best = np.linalg.solve(A, b)
     predicted = V.T @ (theta0[problem.part] - best) * np.prod(1 - np.outer(sizes, lam), axis=0)
-    assert np.allclose(V.T @ (state["theta"][problem.part] - best), predicted, rtol=1e-9, atol=1e-11)
-    assert state["time"] == pytest.approx(sizes.sum(), rel=1e-13)
+    assert np.allclose(V.T @ (state.theta[problem.part] - best), predicted, rtol=1e-9, atol=1e-11)
+    assert state.time == pytest.approx(sizes.sum(), rel=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -148,23 +149,23 @@ def test_the_automatic_step_is_stable_where_a_large_one_is_not(step: Any, batch:
     params = module.Params(steps=400, step=step, **({} if batch is None else {"batch": batch}))
     problem, theta0 = small(activation="relu")
     theta0 *= 10.0
-    state = module.start(params, problem, theta0, streams())
-    module.advance(params, problem, state, 400, 1e9)
+    state = params.start(problem, theta0, streams())
+    params.advance(problem, state, 400, 1e9)
     if step == "auto":
-        assert state["ending"] == GOING
-        assert problem.loss(state["theta"]) < 0.05 * problem.loss(theta0)
+        assert state.ending == GOING
+        assert problem.loss(state.theta) < 0.05 * problem.loss(theta0)
     else:
-        assert state["ending"] != GOING
+        assert state.ending != GOING
 
 
 def test_endings() -> None:
     """Beyond the limit, or not finite at all; the weights stay where it was noticed."""
     for step, ending in ((1e5, BEYOND), (1e300, NOT_FINITE)):
-        params = gradient_descent.Params(steps=1000, step=step)
+        params = GradientDescent(steps=1000, step=step)
         problem, theta0 = small(activation="relu")
-        state = gradient_descent.start(params, problem, theta0, streams())
-        gradient_descent.advance(params, problem, state, 1000, 1e9)
-        assert state["ending"] == ending
-        assert 0 < state["step"] < 100
-        loss = problem.loss(state["theta"])
+        state = params.start(problem, theta0, streams())
+        params.advance(problem, state, 1000, 1e9)
+        assert state.ending == ending
+        assert 0 < state.step < 100
+        loss = problem.loss(state.theta)
         assert loss > LIMIT * problem.loss(theta0) or not np.isfinite(loss)

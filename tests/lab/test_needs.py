@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from simlab.core import lookup
+from simlab.core import kinds, lookup
 from simlab.core.errors import BadInput
 from simlab.lab import needs
 from simlab.lab.estimate import estimate
@@ -22,7 +22,7 @@ from tests.conftest import small_tables
 Call = Callable[..., subprocess.CompletedProcess[str]]
 Write = Callable[..., Path]
 IMAGES: dict[str, Any] = {
-    **lookup.examples("experiments", "real_data")[0],
+    **kinds.examples("experiments", "real_data")[0],
     "sweep": {"kernel.depth": [2, 3, 4], "seeds": 2},
     "figure": {"kind": "accuracies"},
 }
@@ -120,12 +120,12 @@ def test_where_some_points_fit_they_are_computed(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    "kind", [k for k in lookup.kinds("experiments") if hasattr(lookup.get("experiments", k), "memory")]
+    "kind", [k for k in kinds.names("experiments") if hasattr(lookup.get("experiments", k), "memory")]
 )
 def test_memory_is_a_number_of_bytes(kind: str) -> None:
     """Small examples need little, and no less than what they hold: at least one number."""
     module = lookup.get("experiments", kind)
-    for tables in lookup.examples("experiments", kind):
+    for tables in kinds.examples("experiments", kind):
         assert 8.0 <= module.memory(resolve(tables, seed=0).params(0)) < 1e8
 
 

@@ -139,7 +139,7 @@ def test_loops_against_central_differences(kind: str, fields: dict[str, Any]) ->
     J = jacobian(module, params, theta, X, bound.trained)
     f = module.forward(params, theta, X).reshape(n, c)
     for alpha in (1.0, 3.0):
-        loss, gradient = bound.gradient(theta, X, y, alpha)
+        loss, gradient = bound.loss_and_gradient(theta, X, y, alpha)
         residual = alpha * f - y
         assert loss == pytest.approx(np.sum(residual**2) / (2 * n), rel=1e-13)
         assert np.allclose(gradient, np.einsum("ic,ick->k", residual, J) * alpha / n, rtol=1e-7, atol=1e-8)
@@ -173,8 +173,8 @@ def test_many_rows_and_single_precision(kind: str, fields: dict[str, Any]) -> No
     exact = Bound(params, d)
     y, v = rng.standard_normal((rows, exact.loops.outputs)), rng.standard_normal(theta.size)
     f, Jv = exact.value(theta, X), exact.push(theta, v, X)
-    loss, gradient = exact.gradient(theta, X, y, 2.0)
-    parts = [exact.gradient(theta, X[i : i + 20], y[i : i + 20], 2.0) for i in range(0, rows, 20)]
+    loss, gradient = exact.loss_and_gradient(theta, X, y, 2.0)
+    parts = [exact.loss_and_gradient(theta, X[i : i + 20], y[i : i + 20], 2.0) for i in range(0, rows, 20)]
     weights = [len(X[i : i + 20]) / rows for i in range(0, rows, 20)]
     scale = np.max(np.abs(gradient))
     assert loss == pytest.approx(sum(w * part for w, (part, _) in zip(weights, parts, strict=True)), rel=1e-12)
@@ -184,8 +184,8 @@ def test_many_rows_and_single_precision(kind: str, fields: dict[str, Any]) -> No
     assert np.allclose(Jv[-20:], exact.push(theta, v, X[-20:]), rtol=1e-12, atol=1e-12)
     single = Bound(params, d, np.float32)
     X32, theta32 = X.astype(np.float32), theta.astype(np.float32)
-    loss32, gradient32 = single.gradient(theta32, X32, y, 2.0)
-    again, again_gradient = exact.gradient(theta32, X32, y.astype(np.float32), 2.0)
+    loss32, gradient32 = single.loss_and_gradient(theta32, X32, y, 2.0)
+    again, again_gradient = exact.loss_and_gradient(theta32, X32, y.astype(np.float32), 2.0)
     assert gradient32.dtype == single.value(theta32, X32).dtype == np.float32
     assert loss32 == pytest.approx(again, rel=1e-5)
     assert np.allclose(gradient32, again_gradient, rtol=0, atol=1e-5 * scale)
@@ -203,7 +203,7 @@ def test_the_bits_do_not_depend_on_threads(kind: str, fields: dict[str, Any]) ->
     try:
         for threads in (1, min(2, before)):
             numba.set_num_threads(threads)
-            found.append(bound.gradient(theta, X, y)[1].tobytes())
+            found.append(bound.loss_and_gradient(theta, X, y)[1].tobytes())
     finally:
         numba.set_num_threads(before)
     assert found[0] == found[1]
@@ -219,7 +219,7 @@ def test_arrays_of_the_wrong_shape_are_refused() -> None:
     with pytest.raises(BadInput, match=r"v has shape \(3,\): must be \(15,\)"):
         bound.push(theta, theta[:3], X)
     with pytest.raises(BadInput, match=r"y has shape \(5,\): must be \(6, 1\)"):
-        bound.gradient(theta, X, np.zeros(5))
+        bound.loss_and_gradient(theta, X, np.zeros(5))
     with pytest.raises(BadInput, match="dtype = int64: must be float64 or float32"):
         Bound(two_layer.Params(width=3), d, np.int64)
 

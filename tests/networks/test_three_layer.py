@@ -32,7 +32,7 @@ def test_the_flow_in_particle_time_is_that_of_the_equations(fields: dict[str, An
     dV = (np.maximum(Z, 0).T @ S / len(X))[:, None] * V / norm[:, None] + norm[:, None] * (
         (Z > 0).T @ (S[:, None] * X)
     ) / len(X)
-    loss, grad = Bound(params, X.shape[1]).gradient(theta, X, y)
+    loss, grad = Bound(params, X.shape[1]).loss_and_gradient(theta, X, y)
     moved = kind.particles(params, theta - 1e-3 * params.width * grad)
     assert loss == pytest.approx(0.5 * np.mean(gap**2), rel=1e-13)
     for found, now, expected in zip(
@@ -58,7 +58,7 @@ def test_neurons_of_every_kind_beside_each_other() -> None:
     theta = np.concatenate([V.ravel(), c * w, c * b])
     F = kind.first_layer(params, theta, X)
     assert np.allclose(kind.outer(w, b, F), kind.forward(params, theta, X), rtol=1e-12, atol=1e-14)
-    _, grad = Bound(params, 5).gradient(theta, X, y)
+    _, grad = Bound(params, 5).loss_and_gradient(theta, X, y)
     assert not grad[:5].any()  # no direction to go
     h = 1e-7
     for k in range(5, theta.size):
@@ -105,5 +105,5 @@ def test_a_weight_that_is_no_number_makes_the_loss_none() -> None:
         broken = theta.copy()
         broken[at] = np.nan
         with diverged_weights():
-            loss, _ = Bound(params, X.shape[1]).gradient(broken, X, y)
+            loss, _ = Bound(params, X.shape[1]).loss_and_gradient(broken, X, y)
         assert np.isnan(loss)

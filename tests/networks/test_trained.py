@@ -39,8 +39,8 @@ def test_a_net_of_depth_two_is_two_layer() -> None:
     def turned(weights: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([weights[m * d :], weights[: m * d]])
 
-    loss, gradient = Bound(deep, d).gradient(theta, X, y, 1.7)
-    loss_flat, gradient_flat = Bound(flat, d).gradient(turned(theta), X, y, 1.7 * 2**0.5)
+    loss, gradient = Bound(deep, d).loss_and_gradient(theta, X, y, 1.7)
+    loss_flat, gradient_flat = Bound(flat, d).loss_and_gradient(turned(theta), X, y, 1.7 * 2**0.5)
     assert loss == pytest.approx(loss_flat, rel=1e-13)
     assert close(turned(gradient), gradient_flat)
 
@@ -52,14 +52,17 @@ def test_parametrisations_differ_by_their_factors_alone() -> None:
     V, W = start(usual), start(standard)
     assert close(mlp.forward(standard, W, X), mlp.forward(usual, V, X), 1e-13)
     assert close(mlp.hidden(standard, W, X), mlp.hidden(usual, V, X), 1e-13)
-    (loss, by_W), (usual_loss, by_V) = Bound(standard, d).gradient(W, X, y), Bound(usual, d).gradient(V, X, y)
+    (loss, by_W), (usual_loss, by_V) = (
+        Bound(standard, d).loss_and_gradient(W, X, y),
+        Bound(usual, d).loss_and_gradient(V, X, y),
+    )
     assert loss == pytest.approx(usual_loss, rel=1e-13)
     assert close(by_V, by_W * W / V)
     assert np.allclose(np.unique(np.round(W / V, 12)), sorted({1.3 / d**0.5, 1.3 / m**0.5, 0.4}))
     fields = {"depth": 3, "width": m, "activation": "tanh"}
     usual, mean_field = (networks.get("mlp", parametrisation=p, **fields) for p in ("ntk", "mean_field"))
-    loss, gradient = Bound(mean_field, d).gradient(start(mean_field), X, y, m**0.5)
-    usual_loss, usual_gradient = Bound(usual, d).gradient(start(usual), X, y)
+    loss, gradient = Bound(mean_field, d).loss_and_gradient(start(mean_field), X, y, m**0.5)
+    usual_loss, usual_gradient = Bound(usual, d).loss_and_gradient(start(usual), X, y)
     assert loss == pytest.approx(usual_loss, rel=1e-13)
     assert close(gradient, usual_gradient)
 
@@ -101,8 +104,8 @@ def test_random_features_are_two_layer_with_its_first_layer_frozen() -> None:
     flat = networks.get("two_layer", width=m, trained="second")
     theta, other = start(features), start(features)
     for _ in range(5):
-        loss, gradient = Bound(features, d).gradient(theta, X, y)
-        loss_flat, gradient_flat = Bound(flat, d).gradient(other, X, y, 2**0.5)
+        loss, gradient = Bound(features, d).loss_and_gradient(theta, X, y)
+        loss_flat, gradient_flat = Bound(flat, d).loss_and_gradient(other, X, y, 2**0.5)
         assert loss == pytest.approx(loss_flat, rel=1e-12)
         theta, other = theta - 0.1 * gradient, other - 0.1 * gradient_flat
     assert close(theta, other)

@@ -141,18 +141,18 @@ def test_weights_and_labels_that_are_not_finite_are_refused(kind: str, fields: d
             lambda b=broken: module.forward(net, b, X),
             lambda b=broken: module.tangent_gram(net, b, X),
             lambda b=broken: bound.value(b, X),
-            lambda b=broken: bound.gradient(b, X, labels),
+            lambda b=broken: bound.loss_and_gradient(b, X, labels),
         ):
             with pytest.raises(BadInput, match=r"theta\[0\] = (nan|inf): must be finite"):
                 call()
         with pytest.raises(BadInput, match=r"v\[0\] = (nan|inf)"):
             bound.push(theta, broken, X)
         with pytest.raises(BadInput, match=r"y\[3, 0\] = (nan|inf)"):
-            bound.gradient(theta, X, wrong)
+            bound.loss_and_gradient(theta, X, wrong)
         with pytest.raises(BadInput, match=r"R\[3, 0\] = (nan|inf)"):
             bound.pull(theta, wrong, X)
         with pytest.raises(BadInput, match=r"alpha = (nan|inf): must be finite"):
-            bound.gradient(theta, X, labels, value)
+            bound.loss_and_gradient(theta, X, labels, value)
         with diverged_weights(), np.errstate(invalid="ignore", over="ignore"):
             assert module.forward(net, broken, X).shape[0] == n
             with pytest.raises(BadInput, match=r"X\[2, 1\] = nan"):

@@ -52,7 +52,7 @@ def test_radial_transforms_agree_with_the_plane(mass: float) -> None:
     """Of a target that does not jump, many points of the grid wide, the transform in the radius is the plane's."""
     g = drawn(radial_relu)
     here = fourier_picture.box(PARAMS)
-    scale = ball_fourier.law(ball_fourier.Params(dim=2, mass=mass)).scale
+    scale = ball_fourier.BallFourier(dim=2, mass=mass).radius_law().scale
     window = fourier_picture._window(here)
     by_radius, total = fourier_picture._of_target(here, scale, g, window)
     by_grid, _ = fourier_picture._of_target(here, scale, lambda X: g(X), window)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from simlab import networks
 from simlab.core.params import module_of
-from simlab.networks.limit import tangent_limit
 from simlab.sphere.legendre import legendre
 from simlab.sphere.multiplicity import multiplicity
 
@@ -57,7 +56,7 @@ def scores(samples: NDArray[np.float64], expected: NDArray[np.float64]) -> NDArr
 )
 def test_random_nets_tend_to_the_limit(kind: str, fields: dict[str, Any], draws: int) -> None:
     network = networks.get(kind, **fields)
-    samples, limit = grams(network, X, draws), tangent_limit(network, d).gram(X)
+    samples, limit = grams(network, X, draws), network.limit_kernel(d).gram(X)
     assert scores(samples, limit).max() < SIGMAS
     assert scores(samples, 1.12 * limit).max() > SIGMAS
 
@@ -68,7 +67,7 @@ def test_the_error_falls_as_the_root_of_the_width(fields: dict[str, Any]) -> Non
     errors = []
     for width in (16, 256):
         network = networks.get("two_layer", width=width, **fields)
-        errors.append(np.sqrt(np.mean((grams(network, X, 400) - tangent_limit(network, d).gram(X)) ** 2)))
+        errors.append(np.sqrt(np.mean((grams(network, X, 400) - network.limit_kernel(d).gram(X)) ** 2)))
     assert np.log(errors[0] / errors[1]) / np.log(16) == pytest.approx(0.5, abs=0.04)
 
 
@@ -86,11 +85,11 @@ def test_the_spectrum_sums_to_the_gram(kind: str, fields: dict[str, Any], radius
     """κ(u) = Σ μ_k N_k P_k(u) of degrees to 40 is the Gram matrix on the sphere of this radius, up to the tail."""
     network = networks.get(kind, **fields)
     Y = radius * X / np.linalg.norm(X, axis=1, keepdims=True)
-    mu = tangent_limit(network, d, radius).eigenvalues(d, 40)
+    mu = network.limit_kernel(d, radius).eigenvalues(d, 40)
     terms = [
         mu[k] * multiplicity(d, k) * legendre(d, 40, (Y @ Y.T / radius**2).clip(-1, 1).ravel())[k] for k in range(41)
     ]
-    K = tangent_limit(network, d).gram(Y)
+    K = network.limit_kernel(d).gram(Y)
     off = ~np.eye(len(Y), dtype=bool)
     assert np.allclose(np.sum(terms, axis=0).reshape(K.shape)[off], K[off], rtol=0, atol=2e-3 * K.max())
 
@@ -107,4 +106,4 @@ def test_the_spectrum_sums_to_the_gram(kind: str, fields: dict[str, Any], radius
 )
 def test_what_has_no_limit_is_refused(kind: str, fields: dict[str, Any], radius: float | None, says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        tangent_limit(networks.get(kind, **fields), d, radius)
+        networks.get(kind, **fields).limit_kernel(d, radius)

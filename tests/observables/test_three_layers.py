@@ -84,7 +84,7 @@ def test_discretisation_error_by_monte_carlo(width: int) -> None:
 def test_its_rate_is_a_difference_quotient_along_the_velocity(trained: Any) -> None:
     at = view(net.Params(width=25, trained=trained))
     found = discretisation_error.measure(discretisation_error.Params(), at)
-    velocity = -25 * Bound(at.network, d).gradient(at.theta, at.X, at.y)[1]
+    velocity = -25 * Bound(at.network, d).loss_and_gradient(at.theta, at.X, at.y)[1]
     h = 1e-4
 
     def error(step: float) -> float:

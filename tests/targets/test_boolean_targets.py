@@ -7,21 +7,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.core import lookup
 from simlab.core.errors import BadInput
-from simlab.core.params import parse
+from simlab.core.parsing import choose
 from simlab.theory import leap
 
 
 def drawn(kind: str, dim: int, seed: int = 1, **fields: Any) -> Any:
-    module = lookup.get("targets", kind)
-    return module.draw(parse(module.Params, fields, "target"), dim, np.random.default_rng(seed))
+    return choose("targets", {"kind": kind, **fields}, "target").draw(dim, np.random.default_rng(seed))
 
 
-X = np.random.default_rng(0).choice([-1.0, 1.0], (50, 7))
+@pytest.fixture
+def X() -> np.ndarray:
+    return np.random.default_rng(0).choice([-1.0, 1.0], (50, 7))
 
 
-def test_values_are_the_products() -> None:
+def test_values_are_the_products(X: np.ndarray) -> None:
     f = drawn("monomials", 7, terms=[[0], [2, 1], []], coefficients=[2.0, -0.5, 3.0])
     assert np.array_equal(f(X), 2.0 * X[:, 0] - 0.5 * X[:, 1] * X[:, 2] + 3.0)
     stairs = drawn("staircase", 7, steps=4)
@@ -39,7 +39,7 @@ def test_random_coordinates_are_distinct_and_all_come() -> None:
     assert drawn("parity", 5, degree=2, coordinates="first").coordinates.tolist() == [0, 1]
 
 
-def test_the_factor_undoes_the_scale_of_the_cube() -> None:
+def test_the_factor_undoes_the_scale_of_the_cube(X: np.ndarray) -> None:
     plain, unit, number = (drawn("staircase", 7, factor=factor) for factor in (1.0, "unit", 4.0))
     assert unit(X / np.sqrt(7)) == pytest.approx(plain(X), abs=1e-13)
     assert number(X / 4) == pytest.approx(plain(X), abs=1e-15)

@@ -9,10 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from simlab.core import lookup
+from simlab import targets
+from simlab.core import kinds
 from simlab.core.errors import BadInput
-from simlab.core.params import parse
-from simlab.targets import Hierarchy, allen_zhu_li, hierarchical, separation
+from simlab.core.parsing import parse
+from simlab.targets import Hierarchy
+from simlab.targets.allen_zhu_li import AllenZhuLi
+from simlab.targets.hierarchical import Hierarchical
+from simlab.targets.separation import Separation
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +27,7 @@ def cube(d: int) -> Floats:
 
 def test_separation_by_hand() -> None:
     X = np.random.default_rng(0).standard_normal((6, 5))
-    f = separation.draw(separation.Params(size=2, alpha=0.5), 5, np.random.default_rng(1))
+    f = Separation(size=2, alpha=0.5).draw(5, np.random.default_rng(1))
     assert f.coordinates is not None
     i, j = f.coordinates
     a, b = np.sqrt(5) * X[:, i], np.sqrt(5) * X[:, j]
@@ -33,8 +37,8 @@ def test_separation_by_hand() -> None:
 
 
 def test_every_subset_is_drawn_alike_and_none_beyond_free() -> None:
-    rng, params = np.random.default_rng(2), separation.Params(size=2, free=4)
-    draws = [tuple(separation.draw(params, 6, rng).coordinates) for _ in range(600)]  # type: ignore[arg-type]
+    rng, params = np.random.default_rng(2), Separation(size=2, free=4)
+    draws = [tuple(params.draw(6, rng).coordinates) for _ in range(600)]  # type: ignore[arg-type]
     counts = [draws.count(pair) for pair in itertools.combinations(range(4), 2)]
     assert sum(counts) == 600
     assert sum((count - 100) ** 2 / 100 for count in counts) < 20.5  # χ² of 5 degrees of freedom: p = 0.001
@@ -45,13 +49,13 @@ def test_allen_zhu_and_li_by_hand() -> None:
     y = x[:, 0:16:2] * x[:, 1:16:2]
     first, second = y[:, :4].prod(axis=1), y[:, 4:].prod(axis=1)
     expected = y + 0.3 * np.column_stack([first] * 4 + [second] * 4)
-    assert np.array_equal(allen_zhu_li.draw(allen_zhu_li.Params(), 30, np.random.default_rng(0))(x), expected)
+    assert np.array_equal(AllenZhuLi().draw(30, np.random.default_rng(0))(x), expected)
 
 
 def test_hierarchical_is_what_its_equation_says() -> None:
     """φ = z², ψ = z: F_r is a quadratic form of trace Σ ±‖w‖², and G is linear."""
     params = parse(
-        hierarchical.Params,
+        Hierarchical,
         {
             "outputs": 2,
             "inner_neurons": 3,
@@ -60,7 +64,7 @@ def test_hierarchical_is_what_its_equation_says() -> None:
             "outer_activation": {"kind": "monomial", "degree": 1},
         },
     )
-    f = hierarchical.draw(params, 4, np.random.default_rng(5))
+    f = params.draw(4, np.random.default_rng(5))
     traces = f.inner(np.eye(4)).sum(axis=0)
     assert all(min(abs(trace - 4.0 * s) for s in (-3, -1, 1, 3)) < 1e-12 for trace in traces)
     h = np.random.default_rng(6).standard_normal((3, 2))
@@ -77,8 +81,8 @@ def test_hierarchical_is_what_its_equation_says() -> None:
     ],
 )
 def test_walsh_expansion_is_the_target_on_the_cube(kind: str, fields: dict[str, Any]) -> None:
-    module = lookup.get("targets", kind)
-    f: Hierarchy = module.draw(parse(module.Params, fields), 6, np.random.default_rng(4))
+    f = targets.get(kind, **fields).draw(6, np.random.default_rng(4))
+    assert isinstance(f, Hierarchy)
     assert f.walsh is not None
     signs, scale = cube(6), 0.4
     total = sum(np.outer(signs[:, list(S)].prod(axis=1), c) for S, c in f.walsh(scale).items())
@@ -100,17 +104,15 @@ def test_walsh_expansion_is_the_target_on_the_cube(kind: str, fields: dict[str, 
     ],
 )
 def test_the_impossible_is_refused_in_one_line(kind: str, fields: dict[str, Any], dim: int, says: str) -> None:
-    module = lookup.get("targets", kind)
     with pytest.raises(BadInput, match=says) as caught:
-        module.draw(parse(module.Params, fields), dim, np.random.default_rng(0))
+        targets.get(kind, **fields).check(dim)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", ["kernel_flow", "learning_curve", "random_features_error"])
 def test_experiments_of_one_output_refuse_several(kind: str) -> None:
-    module = lookup.get("experiments", kind)
-    example = next(table for table in module.EXAMPLES if "target" in table)
+    example = next(table for name, table in kinds.all_examples("experiments") if name == kind and "target" in table)
     own = {key: value for key, value in example["experiment"].items() if key != "kind"}
     tables = {key: value for key, value in example.items() if key != "experiment"}
     with pytest.raises(BadInput, match=r"target.kind = 'separation': it has 2 outputs; must have one value here"):
-        parse(module.Params, own | tables | {"target": {"kind": "separation", "size": 2}})
+        parse(kinds.get("experiments", kind), own | tables | {"target": {"kind": "separation", "size": 2}})

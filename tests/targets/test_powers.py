@@ -8,16 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.core import lookup
+from simlab import targets
+from simlab.core import kinds
 from simlab.core.errors import BadInput
-from simlab.core.params import parse
+from simlab.core.parsing import parse
 from simlab.networks import mlp
 from simlab.sphere.power import degree_power, zonal_power
-from simlab.targets import cap, gegenbauer, neuron, quadratic_form, smooth_zonal, teacher
+from simlab.targets.cap import Cap
+from simlab.targets.gegenbauer import Gegenbauer
+from simlab.targets.neuron import Neuron
+from simlab.targets.quadratic_form import QuadraticForm
+from simlab.targets.smooth_zonal import SmoothZonal
+from simlab.targets.teacher import Teacher
 
-KNOWN = [
-    (kind, fields) for kind, fields in lookup.all_examples("targets") if hasattr(lookup.get("targets", kind), "power")
-]
+KNOWN = [(kind, table) for kind, table in kinds.all_examples("targets") if kinds.get("targets", kind).knows_power]
 
 
 def points(n: int, dim: int, seed: int, radius: float = 1.0) -> np.ndarray:
@@ -27,22 +31,19 @@ def points(n: int, dim: int, seed: int, radius: float = 1.0) -> np.ndarray:
 
 @pytest.mark.parametrize(("kind", "fields"), KNOWN)
 def test_power_agrees_with_an_estimate_over_pairs(kind: str, fields: dict[str, Any]) -> None:
-    module = lookup.get("targets", kind)
-    params = parse(module.Params, fields)
-    f = module.draw(params, 5, np.random.default_rng(1))
-    expected = module.power(params, 5, 4)
+    target = targets.get(kind, **fields)
+    f = target.draw(5, np.random.default_rng(1))
+    expected = target.power(5, 4)
     got = degree_power(f, 5, 4, points(2000, 5, 2))
-    assert expected.shape == (5,)
     # An exact harmonic may have no error at all in a degree: rounding is allowed for.
     assert (abs(got.power - expected) < 4 * got.errors + 1e-12).all()
-    assert module.power(params, 5, 60).sum() <= got.total + 4 * got.total_error
-    np.testing.assert_allclose(module.power(params, 5, 60)[:5], expected, rtol=1e-10, atol=1e-16)
+    assert target.power(5, 60).sum() <= got.total + 4 * got.total_error
+    np.testing.assert_allclose(target.power(5, 60)[:5], expected, rtol=1e-10, atol=1e-16)
 
 
 @pytest.mark.parametrize("kind", ["gegenbauer", "cap", "smooth_zonal"])
 def test_targets_on_the_sphere_see_the_direction_only(kind: str) -> None:
-    module = lookup.get("targets", kind)
-    f = module.draw(parse(module.Params, lookup.examples("targets", kind)[1]), 6, np.random.default_rng(1))
+    f = targets.get(kind, **kinds.get("targets", kind).examples[1]).draw(6, np.random.default_rng(1))
     X = points(50, 6, 3)
     np.testing.assert_allclose(f(X), f(7.5 * X), rtol=1e-9)
     assert np.isfinite(f(np.zeros((2, 6)))).all()
@@ -51,11 +52,10 @@ def test_targets_on_the_sphere_see_the_direction_only(kind: str) -> None:
 @pytest.mark.parametrize("radius", [0.5, 3.0])
 @pytest.mark.parametrize(("kind", "number"), [("neuron", 0), ("neuron", 1), ("quadratic_form", 2)])
 def test_power_at_another_radius(kind: str, number: int, radius: float) -> None:
-    module = lookup.get("targets", kind)
-    params = parse(module.Params, lookup.examples("targets", kind)[number])
-    f = module.draw(params, 4, np.random.default_rng(5))
+    target = targets.get(kind, **kinds.get("targets", kind).examples[number])
+    f = target.draw(4, np.random.default_rng(5))
     got = degree_power(f, 4, 3, points(2000, 4, 6, radius))
-    assert (abs(got.power - module.power(params, 4, 3, radius=radius)) < 4 * got.errors + 1e-12).all()
+    assert (abs(got.power - target.power(4, 3, radius=radius)) < 4 * got.errors + 1e-12).all()
 
 
 @pytest.mark.parametrize("dim", [2, 3, 40])
@@ -63,26 +63,26 @@ def test_power_at_another_radius(kind: str, number: int, radius: float) -> None:
     "fields", [{"share": 1e-3}, {"share": 0.2}, {"share": 0.5}, {"share": 0.93}, {"angle": 1.0}, {"angle": 2.5}]
 )
 def test_caps_in_closed_form(dim: int, fields: dict[str, float]) -> None:
-    params = cap.Params(**fields)
-    c = cap.threshold(params, dim)
+    params = Cap(**fields)
+    c = params.threshold(dim)
     by_quadrature = zonal_power(lambda u: (u > c).astype(float), dim, 30, kinks=[c])
-    np.testing.assert_allclose(cap.power(params, dim, 30), by_quadrature, rtol=1e-8, atol=1e-14)
-    assert cap.power(params, dim, 0)[0] == pytest.approx(cap.share(params, dim) ** 2, rel=1e-12)
-    assert cap.share(cap.Params(angle=math.acos(c)), dim) == pytest.approx(cap.share(params, dim), rel=1e-9)
+    np.testing.assert_allclose(params.power(dim, 30), by_quadrature, rtol=1e-8, atol=1e-14)
+    assert params.power(dim, 0)[0] == pytest.approx(params.surface_share(dim) ** 2, rel=1e-12)
+    assert Cap(angle=math.acos(c)).surface_share(dim) == pytest.approx(params.surface_share(dim), rel=1e-9)
 
 
 @pytest.mark.parametrize(("dim", "s"), [(2, 1.0), (5, 3.0), (100, 20.0), (500, 100.0)])
 def test_exponentials_in_closed_form(dim: int, s: float) -> None:
     """Against quadrature of the same function; all of E f² = 1 lies in degrees that are summed."""
-    params = smooth_zonal.Params(s=s)
-    p = smooth_zonal.power(params, dim, 80)
-    shift = 0.5 * math.log(np.mean(smooth_zonal.draw(params, dim, np.random.default_rng(0))(np.zeros((1, dim))) ** -2))
+    params = SmoothZonal(s=s)
+    p = params.power(dim, 80)
+    shift = 0.5 * math.log(np.mean(params.draw(dim, np.random.default_rng(0))(np.zeros((1, dim))) ** -2))
     np.testing.assert_allclose(p, zonal_power(lambda u: np.exp(s * u - shift), dim, 80), rtol=1e-6, atol=1e-13)
     assert p.sum() == pytest.approx(1.0, rel=1e-10)
 
 
 def test_a_power_decay_is_one() -> None:
-    p = smooth_zonal.power(smooth_zonal.Params(family="power_decay", b=2.5, max_degree=40), 3, 60)
+    p = SmoothZonal(family="power_decay", b=2.5, max_degree=40).power(3, 60)
     np.testing.assert_allclose(p[10] / p[20], 2**2.5)
     assert p.sum() == pytest.approx(1.0)
     assert p[0] == 0.0
@@ -91,8 +91,8 @@ def test_a_power_decay_is_one() -> None:
 
 def test_a_quadratic_form_has_its_rank_trace_and_norm() -> None:
     """B from values of f: B_ij = (f(e_i+e_j) − f(e_i) − f(e_j))/2."""
-    params = quadratic_form.Params(rank=3, trace=-1.2, frobenius=2.0)
-    f = quadratic_form.draw(params, 7, np.random.default_rng(2))
+    params = QuadraticForm(rank=3, trace=-1.2, frobenius=2.0)
+    f = params.draw(7, np.random.default_rng(2))
     eye = np.eye(7)
     diagonal = f(eye)
     B = np.array([[(f((a + b)[None])[0] - f(a[None])[0] - f(b[None])[0]) / 2 for a in eye] for b in eye])
@@ -104,8 +104,8 @@ def test_a_quadratic_form_has_its_rank_trace_and_norm() -> None:
 
 @pytest.mark.parametrize("name", ["relu", "tanh"])
 def test_a_neuron_is_its_activation_at_a_product(name: str) -> None:
-    f = neuron.draw(parse(neuron.Params, {"activation": name, "norm": 2.0}), 6, np.random.default_rng(3))
-    g = neuron.draw(neuron.Params(norm=2.0), 6, np.random.default_rng(3))
+    f = parse(Neuron, {"activation": name, "norm": 2.0}).draw(6, np.random.default_rng(3))
+    g = Neuron(norm=2.0).draw(6, np.random.default_rng(3))
     X = np.random.default_rng(4).standard_normal((9, 6))
     z = g(X) - g(-X)
     np.testing.assert_allclose(f(X), np.tanh(z) if name == "tanh" else np.maximum(z, 0), atol=1e-15)
@@ -130,21 +130,20 @@ def test_a_neuron_is_its_activation_at_a_product(name: str) -> None:
     ],
 )
 def test_refusals(kind: str, fields: dict[str, Any], dim: int, says: str) -> None:
-    module = lookup.get("targets", kind)
     with pytest.raises(BadInput, match=says) as refused:
-        module.draw(parse(module.Params, fields, "target"), dim, np.random.default_rng(0))
+        targets.get(kind, **fields).check(dim)
     assert "\n" not in str(refused.value)
 
 
 def test_a_teacher_is_its_network_at_the_start() -> None:
     fields = {"network": {"kind": "mlp", "width": 6, "depth": 3}, "scale": 2.0}
-    params = parse(teacher.Params, fields)
+    params = parse(Teacher, fields)
     X = np.random.default_rng(4).standard_normal((9, 5))
     theta = mlp.initialise(params.network, 5, np.random.default_rng(3))
-    f = teacher.draw(params, 5, np.random.default_rng(3))
+    f = params.draw(5, np.random.default_rng(3))
     np.testing.assert_array_equal(f(X), 2.0 * mlp.forward(params.network, theta, X))
     with pytest.raises(BadInput, match=r"network\.kind = 'mlp': outputs = 3: a teacher has 1"):
-        parse(teacher.Params, {"network": {"kind": "mlp", "width": 6, "depth": 2, "outputs": 3}})
+        parse(Teacher, {"network": {"kind": "mlp", "width": 6, "depth": 2, "outputs": 3}})
 
 
 def test_many_directions_make_a_generic_harmonic() -> None:
@@ -152,7 +151,7 @@ def test_many_directions_make_a_generic_harmonic() -> None:
     X = points(4000, 5, 8)
 
     def fourth_moment(directions: int) -> float:
-        params = gegenbauer.Params(degrees=(2,), directions=directions)
-        return float(np.mean([gegenbauer.draw(params, 5, np.random.default_rng(s))(X) ** 4 for s in range(20)]))
+        params = Gegenbauer(degrees=(2,), directions=directions)
+        return float(np.mean([params.draw(5, np.random.default_rng(s))(X) ** 4 for s in range(20)]))
 
     assert fourth_moment(30) < 0.8 * fourth_moment(1)

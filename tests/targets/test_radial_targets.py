@@ -7,12 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.core import lookup
+from simlab import targets
+from simlab.core import kinds
 from simlab.core.errors import BadInput
-from simlab.core.params import parse
-from simlab.targets import axis_relu, ball, radial, radial_relu, shells
+from simlab.core.parsing import choose
+from simlab.targets.axis_relu import AxisReLU
+from simlab.targets.ball import Ball
+from simlab.targets.radial import Radial as RadialKind
+from simlab.targets.radial_relu import RadialReLU
+from simlab.targets.shells import Shells
 
-RADIAL = [(kind, table) for kind, table in lookup.all_examples("targets") if kind in ("ball", "radial", "shells")]
+RADIAL = [(kind, table) for kind, table in kinds.all_examples("targets") if kinds.get("targets", kind).is_radial]
 
 
 def at(target: Any, radii: list[float], dim: int = 4) -> np.ndarray:
@@ -24,30 +29,30 @@ def at(target: Any, radii: list[float], dim: int = 4) -> np.ndarray:
 def test_values() -> None:
     rng = np.random.default_rng(1)
     radii = [0.0, 0.5, 1.25, 1.75, 2.5, 1e9]
-    np.testing.assert_allclose(at(radial_relu.draw(radial_relu.Params(), 4, rng), radii), [1, 0.5, 0, 0, 0, 0])
-    np.testing.assert_allclose(at(ball.draw(ball.Params(radius=1.5), 4, rng), radii), [1, 1, 1, 0, 0, 0])
-    signed = shells.Params(inner=1.0, outer=2.0, count=2, signs=(-1, 1))
-    np.testing.assert_allclose(at(shells.draw(signed, 4, rng), radii), [0, 0, -1, 1, 0, 0])
-    alternating = shells.Params(outer=2.0, count=4)
-    np.testing.assert_allclose(at(shells.draw(alternating, 4, rng), radii), [1, -1, 1, -1, 0, 0])
-    profile = radial.Params(knots=(0.25, 1.0, 2.0), values=(3.0, 0.0, 2.0))
-    np.testing.assert_allclose(at(radial.draw(profile, 4, rng), radii), [3, 2, 0.5, 1.5, 2, 2])
+    np.testing.assert_allclose(at(RadialReLU().draw(4, rng), radii), [1, 0.5, 0, 0, 0, 0])
+    np.testing.assert_allclose(at(Ball(radius=1.5).draw(4, rng), radii), [1, 1, 1, 0, 0, 0])
+    signed = Shells(inner=1.0, outer=2.0, count=2, signs=(-1, 1))
+    np.testing.assert_allclose(at(signed.draw(4, rng), radii), [0, 0, -1, 1, 0, 0])
+    alternating = Shells(outer=2.0, count=4)
+    np.testing.assert_allclose(at(alternating.draw(4, rng), radii), [1, -1, 1, -1, 0, 0])
+    profile = RadialKind(knots=(0.25, 1.0, 2.0), values=(3.0, 0.0, 2.0))
+    np.testing.assert_allclose(at(profile.draw(4, rng), radii), [3, 2, 0.5, 1.5, 2, 2])
     X = np.array([[9.0, 0.25], [9.0, -1.5], [0.0, 0.0]])
-    np.testing.assert_allclose(axis_relu.draw(axis_relu.Params(coordinate=2, scale=2.0), 2, rng)(X), [0.5, 0, 1])
+    np.testing.assert_allclose(AxisReLU(coordinate=2, scale=2.0).draw(2, rng)(X), [0.5, 0, 1])
 
 
 def test_random_signs_are_fair() -> None:
-    g = shells.draw(shells.Params(outer=1.0, count=4000, signs="random"), 3, np.random.default_rng(2))
+    g = Shells(outer=1.0, count=4000, signs="random").draw(3, np.random.default_rng(2))
     values = g.profile((np.arange(4000) + 0.5) / 4000)
     assert set(values) == {-1.0, 1.0}
     assert abs(values.mean()) < 4 / np.sqrt(4000)
 
 
-@pytest.mark.parametrize(("kind", "table"), [*RADIAL, ("radial_relu", {})])
+@pytest.mark.parametrize(("kind", "table"), RADIAL)
 def test_a_profile_is_smooth_between_its_breaks(kind: str, table: dict[str, Any]) -> None:
     """Piecewise linear ones: second differences vanish strictly inside; constant beyond the last."""
-    module = lookup.get("targets", kind)
-    g = module.draw(parse(module.Params, table), 3, np.random.default_rng(3))
+    g = targets.get(kind, **table).draw(3, np.random.default_rng(3))
+    assert isinstance(g, targets.Radial)
     edges = np.array([0.0, *g.breaks, 3 * g.breaks[-1]])
     inside = edges[:-1, np.newaxis] + np.diff(edges)[:, np.newaxis] * np.linspace(0.01, 0.99, 9)
     assert np.abs(np.diff(g.profile(inside), n=2, axis=1)).max() < 1e-14
@@ -73,11 +78,11 @@ def test_a_profile_is_smooth_between_its_breaks(kind: str, table: dict[str, Any]
 )
 def test_what_is_refused(kind: str, table: dict[str, Any], says: str) -> None:
     with pytest.raises(BadInput) as refused:
-        parse(lookup.get("targets", kind).Params, table, "target")
+        choose("targets", {"kind": kind, **table}, "target")
     assert str(refused.value).startswith(says)
     assert "\n" not in str(refused.value)
 
 
 def test_a_coordinate_that_is_not_there() -> None:
     with pytest.raises(BadInput, match="coordinate = 3: must be at most 2"):
-        axis_relu.draw(axis_relu.Params(coordinate=3), 2, np.random.default_rng(0))
+        AxisReLU(coordinate=3).draw(2, np.random.default_rng(0))

@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 from scipy.special import jv
 
 from simlab.core.errors import BadInput
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 from simlab.sphere.mean_relu import mean_relu
 from simlab.targets.radial_function import Radial
 from simlab.theory import alpha_flow
@@ -21,7 +21,7 @@ WAVY = Radial(lambda r: np.where(r < 2.0, np.cos(r), 0.25), (2.0,))
 GAUSS = np.polynomial.legendre.leggauss(20)
 
 
-def grid(law: Law, edges: Floats) -> tuple[Floats, Floats]:
+def grid(law: BallLaw, edges: Floats) -> tuple[Floats, Floats]:
     """Radii and the weights p(r) dr on panels of 1/c about these edges; the density by scipy's Bessel function."""
     c = 2 * np.pi * law.ball_radius / law.scale
     edges = np.union1d(edges, np.arange(0.0, edges.max(), 1.0 / c))
@@ -35,7 +35,7 @@ def grid(law: Law, edges: Floats) -> tuple[Floats, Floats]:
 def test_cumulative_moments(dim: int, target: Radial) -> None:
     """By quadrature to three times where the asymptotic series takes over; closed forms beyond: M_0 is the law's CDF,
     and ∫ s J² ds = s²(J_ν² − J_{ν−1}J_{ν+1})/2 (Lommel)."""
-    law = Law.of_mass(dim, 0.4)
+    law = BallLaw.of_mass(dim, 0.4)
     moments = Moments(law, target)
     c, nu = moments.c, dim / 2
     last = 3 * moments.S / c
@@ -54,7 +54,7 @@ def test_cumulative_moments(dim: int, target: Radial) -> None:
     assert moments.total_square - Q == pytest.approx(target.outside**2 * law.sf(far), rel=1e-6, abs=1e-13)
 
 
-def brute(law: Law, target: Radial, alpha: float, w: Floats, b: Floats) -> tuple[float, Floats, Floats, float]:
+def brute(law: BallLaw, target: Radial, alpha: float, w: Floats, b: Floats) -> tuple[float, Floats, Floats, float]:
     """α̇, ẇ, ḃ and the loss as the definitions have them; f = 0 beyond the last kink."""
     kinks = (b / (-w * alpha))[b > 0]
     end = max(*kinks, target.breaks[-1])
@@ -73,7 +73,7 @@ def brute(law: Law, target: Radial, alpha: float, w: Floats, b: Floats) -> tuple
 @pytest.mark.parametrize("target", [RELU, WAVY])
 def test_velocity_and_loss_by_quadrature(dim: int, target: Radial) -> None:
     rng = np.random.default_rng(dim)
-    law, w, b = Law.of_mass(dim, 0.4), -rng.uniform(0.3, 1.5, 12), rng.uniform(-0.3, 1.5, 12)
+    law, w, b = BallLaw.of_mass(dim, 0.4), -rng.uniform(0.3, 1.5, 12), rng.uniform(-0.3, 1.5, 12)
     b[0] = 0.0
     alpha = 0.8 / dim**0.5
     rates = alpha_flow.Rates(law, target)
@@ -88,7 +88,7 @@ def test_velocity_and_loss_by_quadrature(dim: int, target: Radial) -> None:
 
 
 def test_the_course_is_that_of_another_solver_on_quadrature() -> None:
-    law, alpha0, times = Law.of_mass(5, 0.4), 0.4, np.array([0.0, 0.5, 2.0, 6.0])
+    law, alpha0, times = BallLaw.of_mass(5, 0.4), 0.4, np.array([0.0, 0.5, 2.0, 6.0])
     w, b = np.array([-0.6, -1.0, -1.4]), np.array([0.7, 1.4, 1.0])
 
     def rate(t: float, state: Floats) -> Floats:
@@ -107,7 +107,7 @@ def test_the_course_is_that_of_another_solver_on_quadrature() -> None:
 def test_the_loss_falls_by_the_squares_of_the_velocities(trained: alpha_flow.Trained) -> None:
     """−dR/dt = (1/m₂) Σ (ẇ² + ḃ²) + α̇²/(4 (C_Γ/√d) α): each layer descends on the same loss."""
     rng = np.random.default_rng(1)
-    law, w, b = Law.of_mass(10, 0.4), -rng.uniform(0.5, 1.5, 20), rng.uniform(0.5, 1.5, 20)
+    law, w, b = BallLaw.of_mass(10, 0.4), -rng.uniform(0.5, 1.5, 20), rng.uniform(0.5, 1.5, 20)
     h = 1e-3
     course = alpha_flow.solve(law, RELU, 0.15, w, b, [0.0, 1 - h, 1.0, 1 + h, 5.0, 20.0], trained, rtol=1e-10)
     assert np.all(np.diff(course.loss) < 0)
@@ -121,7 +121,7 @@ def test_the_loss_falls_by_the_squares_of_the_velocities(trained: alpha_flow.Tra
 
 def test_errors_fall_with_the_tolerance() -> None:
     rng = np.random.default_rng(2)
-    law, w, b = Law.of_mass(3, 0.4), -rng.uniform(0.5, 1.5, 10), rng.uniform(0.5, 1.5, 10)
+    law, w, b = BallLaw.of_mass(3, 0.4), -rng.uniform(0.5, 1.5, 10), rng.uniform(0.5, 1.5, 10)
     alphas = [alpha_flow.solve(law, RELU, 0.25, w, b, [30.0], rtol=t, atol=t).alpha[0] for t in (1e-4, 1e-8, 1e-12)]
     assert abs(alphas[1] - alphas[2]) < 1e-6
     assert abs(alphas[1] - alphas[2]) < 0.02 * abs(alphas[0] - alphas[2])
@@ -129,7 +129,7 @@ def test_errors_fall_with_the_tolerance() -> None:
 
 def test_the_target_itself_stays() -> None:
     """w = −1, b = 1, α = 1 is ReLU(1 − ‖x‖), beside a dead neuron's half: f = ½(2 − 2r)₊."""
-    law = Law.of_mass(4, 0.4)
+    law = BallLaw.of_mass(4, 0.4)
     for w, b in (([-1.0], [1.0]), ([-2.0, -1.0], [2.0, -0.5])):
         course = alpha_flow.solve(law, RELU, 1.0, w, b, [0.0, 0.0, 7.0])
         assert course.alpha == pytest.approx([1.0] * 3, rel=1e-12)
@@ -161,11 +161,11 @@ def test_the_target_itself_stays() -> None:
 def test_what_has_no_course_is_refused(changed: dict[str, object], says: str) -> None:
     given = {"target": RELU, "alpha0": 0.3, "w": [-1.0, -0.5], "b": [1.0, 0.4], "times": [0.0, 1.0]} | changed
     with pytest.raises(BadInput, match=says):
-        alpha_flow.solve(Law.of_mass(3, 0.4), **given)  # type: ignore[arg-type]
+        alpha_flow.solve(BallLaw.of_mass(3, 0.4), **given)  # type: ignore[arg-type]
 
 
 def test_what_would_take_for_ever_or_cannot_be_resolved_is_refused() -> None:
-    law, relu = Law.of_mass(3, 0.4), Radial(lambda r: np.maximum(1.0 - r, 0.0), (1.0,))
+    law, relu = BallLaw.of_mass(3, 0.4), Radial(lambda r: np.maximum(1.0 - r, 0.0), (1.0,))
     with pytest.raises(BadInput, match="more than 50 evaluations"):
         alpha_flow.solve(law, relu, 0.3, [-1.0, -0.5], [1.0, 0.7], [0.0, 100.0], most=50)
     jump = Radial(lambda r: np.where(r < 0.3217, 1.0, np.where(r < 1.0, -1.0, 0.0)), (1.0,))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, j0, j1, jv
 
 from simlab.core.errors import BadInput
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 from simlab.targets.radial_function import Radial
 from simlab.theory.certificate import Spectrum, certificate, least_width
 from simlab.theory.tubes import covered_to, share, share_of_tubes
@@ -47,7 +47,7 @@ def bessel(order: float, z: Floats) -> Floats:
     return np.asarray(jv(order, z))
 
 
-def brute(target: Radial, law: Law, last: float, nodes: int) -> tuple[Floats, Floats, float]:
+def brute(target: Radial, law: BallLaw, last: float, nodes: int) -> tuple[Floats, Floats, float]:
     """Ratios u up to `last`, midpoints in √u, the energies e(u) du there, and E(g − c)².
 
     e = d u (∫(g − c) J_ν(s) J_{ν−1}(us) ds)² by Simpson's rule between the breaks; the density of s is d J_ν²/s.
@@ -71,7 +71,7 @@ def brute(target: Radial, law: Law, last: float, nodes: int) -> tuple[Floats, Fl
 
 @pytest.mark.parametrize(("dim", "width", "published"), [(3, 64, 0.01292), (10, 64, 0.04748), (10, 1024, 0.03049)])
 def test_the_published_figures(dim: int, width: int, published: float) -> None:
-    law = Law.natural(dim)
+    law = BallLaw.natural(dim)
     median = law.median
     found = certificate(Radial(lambda r: (r < median) * 1.0, (median,)), law, width)
     assert found.bound == pytest.approx(published, abs=6e-6)
@@ -82,7 +82,7 @@ def test_the_published_figures(dim: int, width: int, published: float) -> None:
 @pytest.mark.parametrize("name", TARGETS)
 def test_outside_actual_tubes_in_the_plane(name: str) -> None:
     """d = 2, where the union of arcs is exact: random directions leave more outside, evenly spread ones as much."""
-    target, law, rng = TARGETS[name], Law.of_mass(2, 0.4), np.random.default_rng(len(name))
+    target, law, rng = TARGETS[name], BallLaw.of_mass(2, 0.4), np.random.default_rng(len(name))
     spectrum = Spectrum(target, law)
     u, e, energy = brute(target, law, 150.0, 3000)
     for width in rng.integers(1, 12, size=6).tolist():
@@ -108,7 +108,7 @@ def _even(width: int) -> Floats:
 @pytest.mark.parametrize("name", TARGETS)
 def test_outside_actual_tubes_in_space(name: str) -> None:
     """d = 3: each of 20 000 random rays leaves the tubes at a ratio of its own; the energy beyond it lies outside."""
-    target, law, rng = TARGETS[name], Law.of_mass(3, 0.4), np.random.default_rng(len(name))
+    target, law, rng = TARGETS[name], BallLaw.of_mass(3, 0.4), np.random.default_rng(len(name))
     spectrum = Spectrum(target, law)
     u, e, energy = brute(target, law, 60.0, 1500)
     beyond = energy - np.append(0.0, np.cumsum(e))
@@ -127,7 +127,7 @@ def test_outside_actual_tubes_in_space(name: str) -> None:
 @pytest.mark.parametrize(("dim", "name", "width"), [(5, "shells", 40), (12, "relu", 3)])
 def test_against_a_plain_integral(dim: int, name: str, width: int) -> None:
     """∫ e (1 − min(1, mI)) du and all that is beyond, with scipy's functions on an even grid."""
-    target, law = TARGETS[name], Law.of_mass(dim, 0.6)
+    target, law = TARGETS[name], BallLaw.of_mass(dim, 0.6)
     u, e, energy = brute(target, law, 8.0, 800)
     free = 1 - np.minimum(1, width * betainc((dim - 1) / 2, 0.5, np.maximum(u, 1) ** -2.0))
     rest = (energy - e.sum()) * (1 + free[-1]) / 2
@@ -136,7 +136,7 @@ def test_against_a_plain_integral(dim: int, name: str, width: int) -> None:
 
 def test_wider_nets_have_lower_bounds_and_least_widths_invert_them() -> None:
     for dim, name in ((2, "relu"), (3, "ball"), (10, "shells"), (40, "relu")):
-        spectrum = Spectrum(TARGETS[name], Law.of_mass(dim, 0.5))
+        spectrum = Spectrum(TARGETS[name], BallLaw.of_mass(dim, 0.5))
         bounds = np.array([spectrum.certificate(2**k).bound for k in range(6)])
         assert np.all(np.diff(bounds) < 0)
         assert bounds[0] < spectrum.energy
@@ -146,13 +146,13 @@ def test_wider_nets_have_lower_bounds_and_least_widths_invert_them() -> None:
             assert spectrum.certificate(width).bound <= eps < spectrum.certificate(width - 1).bound
             assert least.log10 == pytest.approx(math.log10(width))
             # What was asked before does not matter.
-            assert least_width(TARGETS[name], Law.of_mass(dim, 0.5), eps) == least
+            assert least_width(TARGETS[name], BallLaw.of_mass(dim, 0.5), eps) == least
         assert spectrum.least_width(spectrum.energy).width == 1
 
 
 def test_least_widths_beyond_floats() -> None:
     """d = 600, shells that oscillate three times as fast as φ: 10^350 neurons for half of the energy."""
-    law, count = Law.of_mass(600, 0.4), 180
+    law, count = BallLaw.of_mass(600, 0.4), 180
     edges = np.linspace(1.0, 1.5, count + 1)
     signs = np.resize([1.0, -1.0], count)
     target = Radial(lambda r: np.append(signs, 0.0)[np.searchsorted(edges, r, side="right") - 1], tuple(edges.tolist()))
@@ -166,7 +166,7 @@ def test_least_widths_beyond_floats() -> None:
 
 def test_nothing_is_promised_without_need() -> None:
     """A constant, a width beyond all reach, an error of 0: where a bound is 0, and where there is no width."""
-    law = Law.of_mass(3, 0.4)
+    law = BallLaw.of_mass(3, 0.4)
     constant = Spectrum(Radial(lambda r: np.full(np.shape(r), 7.0), (1.0,)), law)
     assert constant.certificate(1).bound == 0.0
     assert constant.least_width(0.0).width == 1
@@ -184,11 +184,11 @@ def test_nothing_is_promised_without_need() -> None:
         (lambda s: s.certificate(2.5), "width = 2.5: must be a whole number"),
         (lambda s: s.least_width(-0.1), "eps = -0.1: must be a finite number, 0 or more"),
         (lambda s: s.least_width(math.nan), "eps = nan: must be a finite number"),
-        (lambda s: certificate(TARGETS["ball"], Law(1), 5), "dim = 1: must be 2 to"),
-        (lambda s: certificate(np.sum, Law(3), 5), "target = .*: must be radial"),
+        (lambda s: certificate(TARGETS["ball"], BallLaw(1), 5), "dim = 1: must be 2 to"),
+        (lambda s: certificate(np.sum, BallLaw(3), 5), "target = .*: must be radial"),
     ],
 )
 def test_refused(call: object, says: str) -> None:
     with pytest.raises(BadInput, match=says) as caught:
-        call(Spectrum(TARGETS["ball"], Law.natural(3)))  # type: ignore[operator]
+        call(Spectrum(TARGETS["ball"], BallLaw.natural(3)))  # type: ignore[operator]
     assert "\n" not in str(caught.value)

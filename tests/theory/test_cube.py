@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from scipy.special import comb
 
 from simlab.core.errors import BadInput
-from simlab.data import boolean_cube
+from simlab.data.boolean_cube import BooleanCube
 from simlab.kernels import gaussian, laplace, nngp, ntk
 from simlab.kernels.kernel import Kernel
-from simlab.targets import allen_zhu_li, separation
+from simlab.targets import Hierarchy
+from simlab.targets.allen_zhu_li import AllenZhuLi
+from simlab.targets.separation import Separation
 from simlab.theory import cube, cube_features
 
 Floats = NDArray[np.float64]
@@ -39,8 +41,8 @@ def every(d: int, scale: float) -> Floats:
     return scale * np.array(list(itertools.product((-1.0, 1.0), repeat=d)))
 
 
-def target(seed: int, scale: float, d: int = 6, size: int = 3) -> tuple[separation.Hierarchy, cube.Terms]:
-    f = separation.draw(separation.Params(size=size, factor=1 / scale), d, np.random.default_rng(seed))
+def target(seed: int, scale: float, d: int = 6, size: int = 3) -> tuple[Hierarchy, cube.Terms]:
+    f = Separation(size=size, factor=1 / scale).draw(d, np.random.default_rng(seed))
     assert f.walsh is not None
     return f, f.walsh(scale)
 
@@ -94,8 +96,8 @@ def test_a_large_cube_against_monte_carlo() -> None:
     """d = 40: ridge regression's risk by formula and on 20 000 fresh corners, within 4 standard errors."""
     d, scale, rng = 40, 1 / math.sqrt(40), np.random.default_rng(3)
     f, terms = target(4, scale, d, 3)
-    law = boolean_cube.Params(dim=d, scale="unit")
-    X, Z = boolean_cube.sample(law, 120, rng), boolean_cube.sample(law, 20_000, rng)
+    law = BooleanCube(dim=d, scale="unit")
+    X, Z = law.sample(120, rng), law.sample(20_000, rng)
     kernel, on_cube = ntk(3), cube.CubeKernel.of(ntk(3), d, scale)
     L = np.linalg.inv(kernel.gram(X) + 1e-2 * np.eye(120))
     losses = np.sum((f(Z) - kernel.gram(Z, X) @ (L @ f(X))) ** 2, axis=1)
@@ -132,7 +134,7 @@ def test_best_weights_reach_the_oracle() -> None:
 
 
 def test_a_kernel_that_sees_every_corner_leaves_nothing() -> None:
-    f = allen_zhu_li.draw(allen_zhu_li.Params(pairs=2, group=2), 4, np.random.default_rng(0))
+    f = AllenZhuLi(pairs=2, group=2).draw(4, np.random.default_rng(0))
     assert f.walsh is not None
     on_cube = cube.CubeKernel.of(gaussian(1.0), 4, 1.0)
     assert on_cube.oracle_risks(every(4, 1.0), [f.walsh(1.0)])[0] < 1e-10
@@ -199,7 +201,7 @@ def test_features_on_a_sample_are_below_and_near() -> None:
     exact = cube_features.oracle_risks(_three, 6, UNIT, [terms])[0][0]
     found = []
     for seed in range(20):
-        X = boolean_cube.sample(boolean_cube.Params(dim=6, scale=UNIT), 500, np.random.default_rng(seed))
+        X = BooleanCube(dim=6, scale=UNIT).sample(500, np.random.default_rng(seed))
         found.append([value[0] for value in cube_features.oracle_risks(_three, 6, UNIT, [terms], X)])
     risks, errors = np.array(found).T
     own = risks.std(ddof=1) / math.sqrt(20)

@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from scipy.special import j0, jv, jvp
 
 from simlab.core.errors import BadInput
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 from simlab.targets.radial_function import Radial
 from simlab.theory.hankel import Transform
 
@@ -34,7 +34,7 @@ def segments(t: Transform, last: float) -> float:
 @pytest.mark.parametrize(("dim", "target", "power"), [(2, RELU, 1), (3, BALL, 0), (10, RELU, 1), (50, BALL, 0)])
 def test_amplitudes_against_arb(dim: int, target: Radial, power: int) -> None:
     """A(u) = ∫₀^S (1 − s/S)^power J_ν(s) J_{ν−1}(us) ds by Arb's rigorous quadrature."""
-    t = Transform(target, Law.of_mass(dim, 0.4))
+    t = Transform(target, BallLaw.of_mass(dim, 0.4))
     ctx.prec = 90
     try:
         last, nu = acb(t.last), acb(dim) / 2
@@ -51,7 +51,7 @@ def test_amplitudes_against_arb(dim: int, target: Radial, power: int) -> None:
 @pytest.mark.parametrize("dim", [2, 7, 100, 1000])
 def test_the_ball_by_lommels_integral(dim: int) -> None:
     """d/du [u^{1−ν} A] = −u^{1−ν} ∫₀^S s J_ν(s) J_ν(us) ds, and the integral is closed."""
-    t, nu = Transform(BALL, Law.of_mass(dim, 0.7)), dim / 2
+    t, nu = Transform(BALL, BallLaw.of_mass(dim, 0.7)), dim / 2
     last = t.last
 
     def slope(u: float, first: float) -> float:
@@ -66,7 +66,7 @@ def test_the_ball_by_lommels_integral(dim: int) -> None:
 
 def test_the_transform_itself_in_three_dimensions() -> None:
     """(gφ)^(ρ) = ∫ 4πr² gφ sin(2πρr)/(2πρr) dr with φ written out, for a rescaled law and a constant outside."""
-    law = Law.of_mass(3, 0.4)
+    law = BallLaw.of_mass(3, 0.4)
     R = (3 / (4 * math.pi)) ** (1 / 3)
 
     def integrand(r: float, rho: float) -> float:
@@ -93,7 +93,7 @@ def test_the_transform_itself_in_three_dimensions() -> None:
 )
 def test_parseval(dim: int, target: Radial, last: float, left: float) -> None:
     """Never more energy than E(g − c)², here by the law's own density, and nearly all of it in the end."""
-    law = Law.of_mass(dim, 0.4)
+    law = BallLaw.of_mass(dim, 0.4)
     t = Transform(target, law)
     energy, error = t.energy
     c = target.outside
@@ -112,7 +112,7 @@ def test_parseval(dim: int, target: Radial, last: float, left: float) -> None:
 
 def test_energies_in_high_dimension_are_those_of_the_law() -> None:
     """The ball's energy is its mass, far down in the tail too, where 10⁻⁴¹ of the law is inside radius 1."""
-    natural = Law.natural(100)
+    natural = BallLaw.natural(100)
     t = Transform(BALL, natural)
     assert t.energy[0] == pytest.approx(float(natural.cdf(1.0)), rel=1e-10)
     assert 0 < t.energy[0] < 1e-40
@@ -120,7 +120,7 @@ def test_energies_in_high_dimension_are_those_of_the_law() -> None:
 
 
 def test_at_dimension_two_against_a_plain_sum() -> None:
-    t = Transform(SHELLS, Law.of_mass(2, 0.4))
+    t = Transform(SHELLS, BallLaw.of_mass(2, 0.4))
     s = (np.arange(600_000) + 0.5) * t.last / 600_000  # the breaks lie between the points
     g = SHELLS.profile(s / t.factor)
     for ratio in (0.5, 3.0, 41.0):
@@ -130,19 +130,19 @@ def test_at_dimension_two_against_a_plain_sum() -> None:
 
 def test_refused() -> None:
     with pytest.raises(BadInput, match=r"^target = .*: must be radial"):
-        Transform(lambda X: X[:, 0], Law.natural(3))  # type: ignore[arg-type]
+        Transform(lambda X: X[:, 0], BallLaw.natural(3))  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="changes out to the radius 1e"):
-        Transform(Radial(lambda r: (r < 1e9) * 1.0, (1e9,)), Law.natural(3))
+        Transform(Radial(lambda r: (r < 1e9) * 1.0, (1e9,)), BallLaw.natural(3))
     with pytest.raises(BadInput, match="breaks 5000 times; at most 4000"):
-        Transform(Radial(lambda r: (r < 1.0) * 1.0, tuple(np.linspace(0.1, 1.0, 5000).tolist())), Law.natural(3))
+        Transform(Radial(lambda r: (r < 1.0) * 1.0, tuple(np.linspace(0.1, 1.0, 5000).tolist())), BallLaw.natural(3))
     with pytest.raises(BadInput, match="not finite at the radius"):
-        Transform(Radial(lambda r: np.where(r < 0.5, np.nan, 0.0), (1.0,)), Law.natural(3)).energy  # noqa: B018
+        Transform(Radial(lambda r: np.where(r < 0.5, np.nan, 0.0), (1.0,)), BallLaw.natural(3)).energy  # noqa: B018
 
 
 @pytest.mark.parametrize(("dim", "speed"), [(3, 112.5), (4, 112.5), (3, 71.8), (5, 40.0)])
 def test_a_profile_that_changes_faster_than_the_bessel_functions(dim: int, speed: float) -> None:
     """Panels follow the profile: E g² against a dense midpoint sum, where two panels a break saw 40 % too much."""
-    law = Law.natural(dim)
+    law = BallLaw.natural(dim)
     last = law.median
     t = Transform(Radial(lambda r: np.cos(speed * r) * (r < last), (last,)), law)
     r = (np.arange(200_000) + 0.5) * last / 200_000
@@ -152,7 +152,7 @@ def test_a_profile_that_changes_faster_than_the_bessel_functions(dim: int, speed
 
 
 def test_a_profile_that_jumps_off_its_breaks_is_refused() -> None:
-    law = Law.natural(3)
+    law = BallLaw.natural(3)
     with pytest.raises(BadInput, match="not smooth between its breaks"):
         Transform(Radial(lambda r: np.where(r < 0.1234, 1.0, np.where(r < 0.5, -1.0, 0.0)), (0.5,)), law)
     with pytest.raises(BadInput, match="not finite"):
@@ -161,7 +161,7 @@ def test_a_profile_that_jumps_off_its_breaks_is_refused() -> None:
 
 def test_beyond_the_range_of_powers() -> None:
     """z^order overflows from d = 1027 on; amplitudes there against scipy's Bessel function of the same order."""
-    t = Transform(Radial(lambda r: (r < 1.0).astype(float), (1.0,)), Law.of_mass(1100, 0.5))
+    t = Transform(Radial(lambda r: (r < 1.0).astype(float), (1.0,)), BallLaw.of_mass(1100, 0.5))
     s, weights, g = t._nodes(2.0, 2.0)
     for ratio in (0.9, 1.3):
         direct = float(np.sum(weights * g * jv(t.order, s) * jv(t.order - 1, ratio * s)))
@@ -171,4 +171,4 @@ def test_beyond_the_range_of_powers() -> None:
 def test_a_target_too_far_out_is_refused_without_a_warning() -> None:
     far = Radial(lambda r: (r < 1e308) * 1.0, (1e308,))
     with pytest.raises(BadInput, match="changes out to the radius 1e"):
-        Transform(far, Law.of_mass(10, 0.4))
+        Transform(far, BallLaw.of_mass(10, 0.4))

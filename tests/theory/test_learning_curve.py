@@ -13,7 +13,7 @@ from simlab import activations
 from simlab.core.errors import BadInput
 from simlab.kernels import gaussian, nngp, ntk
 from simlab.sphere.multiplicity import multiplicity
-from simlab.targets import gegenbauer
+from simlab.targets.gegenbauer import Gegenbauer
 from simlab.theory.learning_curve import learning_curve
 
 
@@ -141,7 +141,7 @@ def test_where_eigenvalues_underflow(kernel: Any, dim: int, degree: int) -> None
 def test_truncation_is_told() -> None:
     """Degrees up to 15 are too few for n > 1000: by how much, compared with 240, is told within a factor of 1.5."""
     n = np.logspace(1, 5, 9)
-    target, noise = gegenbauer.power(gegenbauer.Params(degrees=(1, 4)), 4, 15), 0.2
+    target, noise = Gegenbauer(degrees=(1, 4)).power(4, 15), 0.2
     short, long = (learning_curve(ntk(3).spectrum(4, top), target, n, 0.0, noise) for top in (15, 240))
     off = abs(short.error - long.error)
     assert (long.truncation < 0.02 * long.error).all()
@@ -191,18 +191,18 @@ def test_refusals(change: dict[str, Any], says: str) -> None:
 )
 def test_measured_regression(n: int, noise: float, ridge: float, repetitions: int) -> None:
     """NTK of depth 3, d = 5, a target of degrees 1 and 2: within 3 standard errors or 5 %."""
-    kernel, params = ntk(3), gegenbauer.Params(degrees=(1, 2), powers=(1.0, 0.5))
+    kernel, params = ntk(3), Gegenbauer(degrees=(1, 2), powers=(1.0, 0.5))
     errors = []
     for seed in range(repetitions):
         rng = np.random.default_rng([seed, n])
-        f = gegenbauer.draw(params, 5, rng)
+        f = params.draw(5, rng)
         X, X_test = (rng.standard_normal((size, 5)) for size in (n, 1000))
         X, X_test = (Z / np.linalg.norm(Z, axis=1, keepdims=True) for Z in (X, X_test))
         y = f(X) + noise * rng.standard_normal(n)
         K = kernel.gram(X) + ridge * np.eye(n)
         errors.append(np.mean((kernel.gram(X_test, X) @ np.linalg.solve(K, y) - f(X_test)) ** 2))
     spectra = kernel.spectrum(5, 60)
-    predicted = float(learning_curve(spectra, gegenbauer.power(params, 5, 60), n, ridge, noise).error)
+    predicted = float(learning_curve(spectra, params.power(5, 60), n, ridge, noise).error)
     off, se = abs(np.mean(errors) - predicted), np.std(errors, ddof=1) / np.sqrt(repetitions)
     assert off < max(3 * se, 0.05 * predicted)
     assert se < 0.15 * predicted

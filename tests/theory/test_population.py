@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 from simlab.core import lookup
 from simlab.core.errors import BadInput
 from simlab.core.params import Params, parse
-from simlab.data import gaussian, uniform_sphere
+from simlab.data.gaussian import Gaussian
+from simlab.data.uniform_sphere import UniformSphere
 from simlab.theory.population import risk, risk_gradient, second_moment
 
 Floats = NDArray[np.float64]
 Net = tuple[Floats, Floats, Floats, Floats]
 LAWS = (
-    uniform_sphere.Params(dim=6),
-    uniform_sphere.Params(dim=6, radius=6**0.5),
-    gaussian.Params(dim=6),
-    gaussian.Params(dim=6, scale=0.3),
+    UniformSphere(dim=6),
+    UniformSphere(dim=6, radius=6**0.5),
+    Gaussian(dim=6),
+    Gaussian(dim=6, scale=0.3),
 )
 
 
@@ -133,7 +134,7 @@ def test_known_values_and_neurons_of_zero() -> None:
     """Alone a unit neuron has ½E σ² = 1/4 on radius √d; against itself 0; a neuron of zero counts for nothing."""
     v = np.array([[0.6, 0.8]])
     one, none = np.ones(1), np.zeros(1)
-    law = uniform_sphere.Params(dim=2, radius=2**0.5)
+    law = UniformSphere(dim=2, radius=2**0.5)
     assert risk(none, v, one, v, law) == pytest.approx(0.25, rel=1e-15)
     assert risk(one, v, one, v, law) < 1e-31
     assert risk(one, v, one, -v, law) == pytest.approx(0.5, rel=1e-15)
@@ -146,9 +147,9 @@ def test_known_values_and_neurons_of_zero() -> None:
 
 
 def test_the_sphere_of_given_inputs() -> None:
-    X = uniform_sphere.sample(uniform_sphere.Params(dim=6, radius=3.0), 20, np.random.default_rng(0))
+    X = UniformSphere(dim=6, radius=3.0).sample(20, np.random.default_rng(0))
     assert second_moment(X) == pytest.approx(1.5, rel=1e-13)
-    assert risk(*nets(), X) == pytest.approx(risk(*nets(), uniform_sphere.Params(dim=6, radius=3.0)), rel=1e-13)
+    assert risk(*nets(), X) == pytest.approx(risk(*nets(), UniformSphere(dim=6, radius=3.0)), rel=1e-13)
     X[4] *= 1.001
     with pytest.raises(BadInput, match=r"law: row 4 of the inputs has norm 3\.003 .* on one sphere"):
         risk(*nets(), X)
@@ -168,7 +169,7 @@ def test_arrays_that_do_not_fit() -> None:
     with pytest.raises(BadInput, match=r"V: shape \(3, 5\); must be \(k, 6\)"):
         risk(a, W, c, V[:, :5], LAWS[0])
     with pytest.raises(BadInput, match=r"law: inputs in R\^7; must be in R\^6"):
-        risk(a, W, c, V, uniform_sphere.Params(dim=7))
+        risk(a, W, c, V, UniformSphere(dim=7))
     with pytest.raises(BadInput, match=r"W\[0, 0\] = nan"):
         risk(a, np.full_like(W, np.nan), c, V, LAWS[0])
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from simlab import activations, theory
-from simlab.data import gaussian
+from simlab.data.gaussian import Gaussian
 from simlab.kernels import ntk
-from simlab.sphere.ball_law import Law
+from simlab.sphere.ball_law import BallLaw
 from simlab.targets import Radial
 from simlab.theory import (
     alpha_flow,
@@ -32,7 +32,7 @@ from simlab.theory import (
 )
 from tests.api_walk import Call, mistakes, public
 
-LAW = Law.of_mass(3, 0.4)
+LAW = BallLaw.of_mass(3, 0.4)
 TARGET = Radial(lambda r: np.maximum(1.0 - r, 0.0), (1.0,))
 SPECTRUM = ntk(2).spectrum(3, 6)
 POWER = [0.0, 1.0, 0.5]
@@ -48,7 +48,7 @@ CONCEPT = complexity.separation(10, 2)
 W = np.array([[1.0, 0.0, 0.0], [0.0, 0.6, 0.8]])
 NEURONS = neuron_span.Neurons.of(activations.get("relu"), 0.0, W, 8, True)
 RNG = np.random.default_rng(0)
-STUDENT = {"a": [1.0, 2.0], "W": W, "c": [1.0], "V": W[:1], "law": gaussian.Params(dim=3)}
+STUDENT = {"a": [1.0, 2.0], "W": W, "c": [1.0], "V": W[:1], "law": Gaussian(dim=3)}
 NAMES = {"text", "digits"}
 
 CALLS = [

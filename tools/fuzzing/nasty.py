@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 from fuzzing.judging import PLANTED
-from simlab.core import lookup
+from simlab.core import catalogue
 from simlab.lab.schema import spec_schema
 
 NUMBERS = (
@@ -84,7 +84,7 @@ def bounds() -> tuple[str, ...]:
 @functools.cache
 def kinds() -> tuple[str, ...]:
     """The kinds of all rooms, and files that are none."""
-    return tuple(sorted({kind for room in lookup.rooms() for kind in lookup.kinds(room)}))
+    return tuple(sorted({kind for room in catalogue.rooms() for kind in catalogue.names(room)}))
 
 
 def value(chance: random.Random) -> str:

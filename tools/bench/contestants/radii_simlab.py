@@ -13,8 +13,8 @@ from serve import Arrays, Missing, serve
 class Radii:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         try:
-            law = importlib.import_module("simlab.sphere.ball_law").Law
-        except ModuleNotFoundError as error:
+            law = importlib.import_module("simlab.sphere.ball_law").BallLaw
+        except (ModuleNotFoundError, AttributeError) as error:
             raise Missing(str(error)) from error
         self.n, self.at = parameters["radii"], inputs["at"]
         self.law = law.natural(parameters["d"])

@@ -1,4 +1,4 @@
-"""Small problems for the tests of flows: two-layer nets on Gaussian inputs."""
+"""Small problems for tests of flows: two-layer nets on Gaussian inputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from simlab import networks
 from simlab.core.rng import Streams
 from simlab.flows.problem import Problem
-from simlab.networks import two_layer
 from simlab.networks.bound import Bound
 
 Array = NDArray[Any]
@@ -28,11 +27,11 @@ def fresh(rows: int, rng: np.random.Generator) -> tuple[Array, Array]:
 
 def small(alpha: float = 1.0, dtype: Any = np.float64, **fields: Any) -> tuple[Problem, Array]:
     """(problem, θ₀) of a tanh net, or as `fields` say."""
-    params: Any = networks.get("two_layer", **({"width": m, "activation": "tanh"} | fields))
+    network: Any = networks.get("two_layer", **({"width": m, "activation": "tanh"} | fields))
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
-    theta0 = two_layer.initialise(params, d, rng)
-    return Problem.of(Bound(params, d, dtype), X, target(X), alpha, width=params.width, fresh=fresh), theta0
+    theta0 = network.initialise(d, rng)
+    return Problem.of(Bound(network, d, dtype), X, target(X), alpha, width=network.width, fresh=fresh), theta0
 
 
 def linear() -> tuple[Problem, Array, Array, Array]:

@@ -1,35 +1,40 @@
-"""From a table to Params and back, and the one line that says what is wrong."""
+"""From a table to a kind and back, and the one line that says what is wrong."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from simlab.core import lookup
+from simlab import activations
 from simlab.core.errors import BadInput
-from simlab.core.params import AsTuple, Params, Room, dump, kind_of, parse
+from simlab.core.kinds import Kind
+from simlab.core.parsing import AsTuple, choose, contracts_of, dump, first_wrong, parse, rooms_of
+from simlab.networks.network import FeatureMap, Network
+from simlab.observables.observable import Observable
 
 
-class Example(Params):
+class Example(Kind):
     size: int = Field(ge=1)
     rate: float = 0.5
     name: str | None = None
-    network: Annotated[Params | None, Room("networks")] = None
-    watched: Annotated[tuple[Params, ...], Room("observables")] = ()
+    network: Network | None = None
+    watched: tuple[Observable, ...] = ()
+    map: FeatureMap | None = None
 
 
 @given(st.integers(1, 10**9), st.floats(-1e300, 1e300), st.one_of(st.none(), st.text(max_size=5)), st.integers(1, 99))
 def test_dump_and_parse_are_inverse(size: int, rate: float, name: str | None, width: int) -> None:
     table: dict[str, Any] = {"size": size, "rate": rate, "network": {"kind": "two_layer", "width": width}}
     table |= {"watched": ["train_loss", {"kind": "weight_movement"}]} | ({} if name is None else {"name": name})
-    params = parse(Example, table)
-    assert parse(Example, dump(params)) == params
-    assert params.network is not None
-    assert kind_of(params.network) == "two_layer"
+    made = parse(Example, table)
+    assert parse(Example, dump(made)) == made
+    assert made.network is not None
+    assert made.network.kind == "two_layer"
 
 
 @pytest.mark.parametrize(
@@ -47,6 +52,11 @@ def test_dump_and_parse_are_inverse(size: int, rate: float, name: str | None, wi
         ({"size": 1, "network": {"kind": "_signature"}}, "spec.network.kind = '_signature': unknown kind"),
         ({"size": 1, "network": {"kind": "two_layer", "width": -5}}, "spec.network.width = -5: must be greater"),
         ({"size": 1, "network": 7}, "spec.network = 7: must be a table"),
+        ({"size": 1, "map": "two_layer"}, "spec.map.width: missing"),
+        (
+            {"size": 1, "map": {"kind": "two_layer", "width": 3}},
+            "spec.map.kind = 'two_layer': it has no features (allowed: fourier_features, neural_tangent, random",
+        ),
         ({"size": 1, "watched": [{"kind": "nothing"}]}, "spec.watched[0].kind = 'nothing': unknown kind"),
     ],
 )  # fmt: skip
@@ -57,7 +67,7 @@ def test_bad_values_are_named(table: dict[str, Any], says: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_params_are_values() -> None:
+def test_made_are_values() -> None:
     one, two = parse(Example, {"size": 2}), parse(Example, {"size": 2})
     assert one == two
     assert hash(one) == hash(two)
@@ -65,15 +75,27 @@ def test_params_are_values() -> None:
         one.size = 3
 
 
-def test_lookup_finds_files_that_define_params_and_no_others() -> None:
-    assert "two_layer" in lookup.kinds("networks")
-    assert not any(kind.startswith("_") for room in lookup.rooms() for kind in lookup.kinds(room))
-    assert "lab" not in lookup.rooms()
-    with pytest.raises(BadInput, match="unknown kind"):
-        lookup.get("networks", "../core/params")
+def test_a_field_tells_room_and_contract() -> None:
+    assert contracts_of(Example) == {"network": Network, "watched": Observable, "map": FeatureMap}
+    assert rooms_of(Example) == {"network": "networks", "watched": "observables", "map": "networks"}
 
 
-class Counted(Params):
+def test_python_may_give_names_classes_files_functions_and_objects() -> None:
+    found = [choose("activations", one, "φ") for one in ("tanh", {"kind": "tanh"}, activations.Tanh, activations.tanh)]
+    found += [choose("activations", one, "φ") for one in (activations.Tanh(), np.tanh)]
+    assert found == [activations.Tanh()] * 6
+    assert choose("activations", ["tanh", "relu"], "φ") == (activations.Tanh(), activations.ReLU())
+
+
+def test_the_first_wrong_of_many_values() -> None:
+    assert first_wrong(Example, "size", [1, 2.0, 3]) is None
+    assert first_wrong(Example, "size", [1, 2.5, 0]) == 1
+    assert first_wrong(Example, "size", [*[1] * 20_000, 0]) == 20_000
+    assert first_wrong(Counted, "count", [1, 1 << 63]) == 1
+    assert first_wrong(Counted, "seed", [1, 1 << 63]) is None
+
+
+class Counted(Kind):
     wide = ("seed",)
 
     count: int = 1

@@ -1,15 +1,12 @@
-"""Directions: the x/‖x‖ that a target on the sphere depends on, and random unit vectors."""
+"""Directions: the x/‖x‖ that a target on the sphere depends on, and what its kinds have in common."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.sphere.zonal import axes
-
-Floats = NDArray[np.float64]
+from simlab.targets.target import Floats
 
 
 def cosines(X: Floats, w: Floats) -> Floats:
@@ -22,8 +19,8 @@ def cosines(X: Floats, w: Floats) -> Floats:
     return u
 
 
-def unit_vectors(count: int, dim: int, rng: np.random.Generator) -> Floats:
-    """(count, d), each uniform on the sphere."""
-    if checks.draw_from(dim, rng) < 2:
+def check_directions(count: int, dim: int) -> None:
+    """Raise BadInput where there is no sphere, or no room for so many unit vectors."""
+    if checks.dimension(dim) < 2:
         raise BadInput(f"dim = {dim}: a target on the sphere needs dimension 2 or more")
-    return axes(count, dim, rng)
+    checks.room(2 * count * dim, f"dim = {dim}: {count} random directions" if count > 1 else f"dim = {dim}")

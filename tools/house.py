@@ -1,0 +1,220 @@
+"""Counts how a checkout of simlab is built: what the house rules forbid, found in the text of its files.
+
+    python tools/house.py            # this checkout
+    python tools/house.py OTHER      # another one, of any age
+    python tools/house.py --list     # with file and line of everything that is counted
+
+The rules (tests/test_rules.py holds them): a kind is an object with methods, so nobody asks a kind for its module,
+probes it by hasattr, or compares its name; an underscore means private to the room; argument lists are short.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+MOST_ARGUMENTS = 8
+COMPILED = {"jit", "njit", "per_real", "vectorize", "guvectorize", "intrinsic", "overload", "function"}
+"""Decorators of compiled functions, whose argument lists may be longer."""
+KIND_NAMES = {"kind", "kind_of"}
+SHIPPED = ("simlab",)
+ALL = ("simlab", "tools")
+
+
+@dataclass(frozen=True)
+class Found:
+    """One place that a rule speaks of.
+
+    file: path relative to the checkout, with forward slashes.
+    line: number of the line, from 1.
+    text: what stands there.
+    """
+
+    file: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A Python file of a checkout: its relative path, its text and its syntax tree."""
+
+    file: str
+    text: str
+    tree: ast.Module
+
+    def at(self, node: ast.AST) -> Found:
+        line: int = node.lineno  # type: ignore[attr-defined]
+        return Found(self.file, line, self.text.splitlines()[line - 1].strip())
+
+
+def sources(root: Path, folders: tuple[str, ...] = ALL) -> Iterator[Source]:
+    """The Python files of these folders of a checkout."""
+    for folder in folders:
+        for path in sorted((root / folder).rglob("*.py")):
+            text = path.read_text(encoding="utf-8")
+            yield Source(path.relative_to(root).as_posix(), text, ast.parse(text))
+
+
+def modules_of_kinds(source: Source) -> Iterator[Found]:
+    """``module_of(kind)``: asking a kind for its module."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Name | ast.Attribute) and _name(node) == "module_of":
+            yield source.at(node)
+
+
+def probes(source: Source) -> Iterator[Found]:
+    """``hasattr(…)`` and ``getattr(…, "name", default)``: asking whether something is there."""
+    for node in ast.walk(source.tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+            continue
+        if node.func.id == "hasattr" or (node.func.id == "getattr" and len(node.args) == 3):
+            yield source.at(node)
+
+
+def comparisons_of_names(source: Source) -> Iterator[Found]:
+    """``x.kind == "relu"``, ``kind_of(x) in (…)``: what a kind can do, told by its name."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Compare) and any(
+            isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn) for op in node.ops
+        ):
+            sides = [node.left, *node.comparators]
+            if any(_is_kind_name(side) for side in sides) and any(_is_text(side) for side in sides):
+                yield source.at(node)
+        elif isinstance(node, ast.Match) and _is_kind_name(node.subject):
+            yield source.at(node)
+
+
+def classes_named_params(source: Source) -> Iterator[Found]:
+    """``class Params``: a kind is named for what it is."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ClassDef) and node.name == "Params":
+            yield source.at(node)
+
+
+def private_imports(source: Source) -> Iterator[Found]:
+    """Imports of an underscored module or name of another room."""
+    here = _room(source.file)
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            imported = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            imported = [alias.name for alias in node.names]
+        else:
+            continue
+        for parts in (name.split(".") for name in imported):
+            if parts[0] in ALL and tuple(parts[:2]) != here and any(map(_is_private, parts)):
+                yield source.at(node)
+                break
+
+
+def long_argument_lists(source: Source) -> Iterator[Found]:
+    """Functions of more than eight arguments that are not compiled; ``self`` and ``cls`` do not count."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _is_compiled(node, source.tree):
+            a = node.args
+            names = [one.arg for one in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
+            count = len(names) - (names[:1] in (["self"], ["cls"]))
+            if count > MOST_ARGUMENTS:
+                yield Found(source.file, node.lineno, f"def {node.name}: {count} arguments")
+
+
+def type_ignores(source: Source) -> Iterator[Found]:
+    """``# type: ignore``"""
+    for number, line in enumerate(source.text.splitlines(), 1):
+        if "# type: ignore" in line:
+            yield Found(source.file, number, line.strip())
+
+
+def unknown_attributes(source: Source) -> Iterator[Found]:
+    """``# type: ignore[attr-defined]``: an attribute that the type does not have."""
+    for found in type_ignores(source):
+        if re.search(r"type: ignore\[[^\]]*attr-defined", found.text):
+            yield found
+
+
+RULES: dict[str, Callable[[Source], Iterator[Found]]] = {
+    "module_of": modules_of_kinds,
+    "hasattr, getattr with a default": probes,
+    "comparisons of a kind's name": comparisons_of_names,
+    "classes named Params": classes_named_params,
+    "underscored imports across rooms": private_imports,
+    f"functions with more than {MOST_ARGUMENTS} arguments": long_argument_lists,
+    "type: ignore": type_ignores,
+    "type: ignore[attr-defined]": unknown_attributes,
+}
+
+
+def _name(node: ast.expr) -> str:
+    """The last name of ``name``, ``x.name`` or ``x.name(…)``."""
+    if isinstance(node, ast.Call):
+        return _name(node.func)
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _is_kind_name(node: ast.expr) -> bool:
+    """``x.kind`` or ``kind_of(x)``; a plain variable may hold text that a user typed."""
+    return isinstance(node, ast.Attribute | ast.Call) and _name(node) in KIND_NAMES
+
+
+def _is_text(node: ast.expr) -> bool:
+    """A string, a collection of strings, or a constant in capitals that may hold them."""
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return all(map(_is_text, node.elts))
+    return (isinstance(node, ast.Constant) and isinstance(node.value, str)) or _name(node).isupper()
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def _room(file: str) -> tuple[str, ...]:
+    """("simlab", "networks") of simlab/networks/mlp.py; ("simlab",) of simlab/training.py."""
+    return tuple(Path(file).parts[:-1][:2])
+
+
+def _is_compiled(function: ast.FunctionDef | ast.AsyncFunctionDef, tree: ast.Module) -> bool:
+    """Decorated as compiled, passed to such a decorator by name, or inside a function that is."""
+    if any(_name(one) in COMPILED for one in function.decorator_list):
+        return True
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and any(_name(arg) == function.name for arg in node.args)):
+            continue
+        if _name(node) in COMPILED or (isinstance(node.func, ast.Call) and _name(node.func) in COMPILED):
+            return True
+    return False
+
+
+def lines(root: Path, folders: tuple[str, ...]) -> int:
+    """Number of lines of the Python files."""
+    return sum(source.text.count("\n") for source in sources(root, folders))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Counts how a checkout of simlab is built.")
+    parser.add_argument("checkout", nargs="?", type=Path, default=Path(__file__).resolve().parents[1])
+    parser.add_argument("--list", action="store_true", help="print file and line of everything that is counted")
+    options = parser.parse_args()
+    if not (options.checkout / "simlab").is_dir():
+        sys.exit(f"{options.checkout}: no checkout of simlab")
+    every = list(sources(options.checkout))
+    for name, rule in RULES.items():
+        found = [one for source in every for one in rule(source)]
+        shipped = sum(one.file.startswith("simlab/") for one in found)
+        print(f"{name:<40} simlab {shipped:>5}   tools {len(found) - shipped:>4}")
+        if options.list:
+            print(*(f"    {one}" for one in found), sep="\n")
+    counts = {folder: lines(options.checkout, (folder,)) for folder in ("simlab", "tools", "tests")}
+    print(f"{'lines':<40} " + "   ".join(f"{folder} {count:>6}" for folder, count in counts.items()))
+
+
+if __name__ == "__main__":
+    main()
