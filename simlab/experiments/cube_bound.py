@@ -30,7 +30,7 @@ from simlab.core.params import MOST_ENTRIES, AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.data import boolean_cube
-from simlab.kernels._kernel import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.record.schema import Output
 from simlab.record.segments import State
 from simlab.targets import Hierarchy, separation

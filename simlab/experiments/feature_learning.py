@@ -17,7 +17,7 @@ from simlab.core.errors import shown
 from simlab.core.params import AsTuple, Room
 from simlab.core.rng import Streams
 from simlab.experiments import gradient_flow
-from simlab.kernels._kernel import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.machines import dense
 from simlab.record.schema import Output
 from simlab.record.segments import State

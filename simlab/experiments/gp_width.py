@@ -28,7 +28,7 @@ from simlab.core.errors import SimlabError
 from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
-from simlab.kernels._kernel import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.networks import mlp
 from simlab.record.schema import Output
 from simlab.record.segments import State

@@ -23,7 +23,7 @@ from simlab.core.params import MOST_ENTRIES, Room, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.data.splits import draw
-from simlab.kernels._kernel import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.machines.dense import solve
 from simlab.machines.kernel_flow import KernelFlow
 from simlab.networks import mlp

@@ -29,7 +29,7 @@ from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.data.splits import draw
 from simlab.experiments._sphere import is_profile
-from simlab.kernels._kernel import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.machines import dense
 from simlab.record.schema import Output
 from simlab.record.segments import State

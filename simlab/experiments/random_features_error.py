@@ -23,7 +23,7 @@ from simlab.core.params import Params as Base
 from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
 from simlab.data.splits import draw
-from simlab.kernels._kernel import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.machines.dense import solve
 from simlab.record.schema import Output
 from simlab.record.segments import State

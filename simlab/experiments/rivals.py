@@ -36,7 +36,7 @@ from simlab.experiments import _descent, _heavy_tail
 from simlab.experiments._descent import drawn
 from simlab.flows.flow import Flow
 from simlab.flows.problem import GOING, Problem
-from simlab.kernels._kernel import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.machines import dense
 from simlab.networks.bound import Bound, diverged_weights
 from simlab.record.schema import Output

@@ -16,9 +16,9 @@ from simlab.core.errors import SimlabError
 from simlab.core.params import MOST_ENTRIES, Room
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
-from simlab.kernels._endpoints import predicted
-from simlab.kernels._kernel import Kernel
-from simlab.kernels._spectrum import Spectrum
+from simlab.kernels.kernel import Kernel
+from simlab.kernels.spectra.endpoints import predicted
+from simlab.kernels.spectra.spectrum import Spectrum
 from simlab.record.schema import Output
 from simlab.record.segments import State
 

@@ -26,7 +26,7 @@ from simlab.core.params import AsTuple, Room, kind_of, module_of
 from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
 from simlab.experiments._sphere import is_profile
-from simlab.kernels._kernel import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.machines import dense
 from simlab.record.schema import Output
 from simlab.record.segments import State
