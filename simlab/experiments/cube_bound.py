@@ -27,7 +27,7 @@ from simlab.core.parsing import MOST_ENTRIES, AsTuple
 from simlab.core.rng import Streams
 from simlab.data.boolean_cube import BooleanCube
 from simlab.experiments.experiment import OneShot
-from simlab.kernels import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.networks.network import FeatureMap
 from simlab.record.schema import Output
 from simlab.targets import Hierarchy

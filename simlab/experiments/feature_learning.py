@@ -16,7 +16,7 @@ from simlab.core.errors import shown
 from simlab.core.parsing import AsTuple
 from simlab.experiments.following import SampledCourse
 from simlab.experiments.gradient_flow import GradientFlow
-from simlab.kernels import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.machines import dense
 from simlab.record.schema import Output
 

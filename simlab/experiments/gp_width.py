@@ -31,8 +31,8 @@ from simlab.core.rng import Streams
 from simlab.core.state import State
 from simlab.data.law import Law
 from simlab.experiments.experiment import Columns, Experiment
-from simlab.kernels import Kernel
-from simlab.kernels.ntk import Params as NTK
+from simlab.kernels.kernel import Kernel
+from simlab.kernels.ntk import NTK
 from simlab.networks.mlp import MLP
 from simlab.record.schema import Output
 

@@ -26,7 +26,7 @@ from simlab.core.state import State
 from simlab.data.law import Law
 from simlab.data.splits import draw
 from simlab.experiments.experiment import Columns, Experiment
-from simlab.kernels import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.machines.dense import solve
 from simlab.machines.kernel_flow import KernelFlow as Machine
 from simlab.networks.mlp import MLP

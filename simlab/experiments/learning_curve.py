@@ -30,7 +30,7 @@ from simlab.data.law import Law
 from simlab.data.splits import draw
 from simlab.experiments._sphere import is_profile
 from simlab.experiments.experiment import OneShot
-from simlab.kernels import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.machines import dense
 from simlab.record.schema import Output
 from simlab.sphere.power import BATCHES, degree_power

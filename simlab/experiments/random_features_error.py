@@ -20,7 +20,7 @@ from simlab.core.rng import Streams
 from simlab.data.law import Law
 from simlab.data.splits import draw
 from simlab.experiments.experiment import OneShot
-from simlab.kernels import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.machines.dense import solve
 from simlab.networks.network import FeatureMap
 from simlab.record.schema import Output

@@ -38,7 +38,7 @@ from simlab.experiments.experiment import Columns, Experiment
 from simlab.experiments.following import ADVANCE_SECONDS, ENDINGS, NO_YES, SOLVER_STEPS, check_outputs
 from simlab.flows.flow import Flow, FlowState
 from simlab.flows.problem import GOING, Problem
-from simlab.kernels import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.machines import dense
 from simlab.networks.bound import Bound, diverged_weights
 from simlab.networks.network import Trainable

@@ -15,9 +15,9 @@ from simlab.core.errors import SimlabError
 from simlab.core.parsing import MOST_ENTRIES
 from simlab.core.rng import Streams
 from simlab.experiments.experiment import OneShot
-from simlab.kernels import Kernel
-from simlab.kernels._endpoints import predicted
-from simlab.kernels._spectrum import Spectrum as KernelSpectrum
+from simlab.kernels.kernel import Kernel
+from simlab.kernels.spectra.endpoints import predicted
+from simlab.kernels.spectra.spectrum import Spectrum as KernelSpectrum
 from simlab.record.schema import Output
 
 

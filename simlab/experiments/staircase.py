@@ -27,7 +27,7 @@ from simlab.core.parsing import AsTuple
 from simlab.core.rng import Streams
 from simlab.experiments._sphere import is_profile
 from simlab.experiments.experiment import OneShot
-from simlab.kernels import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.machines import dense
 from simlab.record.schema import Output
 from simlab.sphere.zonal import axes, unlearned, zonal
