@@ -140,7 +140,7 @@ def test_a_block_that_fails_or_says_a_wrong_number_is_found() -> None:
 @pytest.mark.parametrize("block", TOML, ids=str)
 def test_a_toml_block_is_a_whole_spec(block: Block) -> None:
     spec = resolve(parse_toml(block.text), seed=0)
-    assert spec.params(0)
+    assert spec.at(0)
 
 
 def test_the_sweep_has_the_points_it_shows() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from simlab.core import kinds
-from simlab.core.errors import one_of
+from simlab.core.errors import BadInput, one_of
 from simlab.core.parsing import AsTuple
 from simlab.core.rng import Streams
 from simlab.data.law import Law
@@ -26,6 +26,7 @@ from simlab.record.schema import Output
 from simlab.targets.target import Target
 from simlab.theory import tubes
 from simlab.theory.certificate import Spectrum
+from simlab.theory.hankel import check_breaks
 
 LARGEST_RATIO = 64.0  # beyond it a point takes seconds
 
@@ -88,6 +89,10 @@ class Certificate(OneShot):
                     f"{name}.kind = {target.kind!r}: not a function of ‖x‖ alone (allowed: {one_of(able)})"
                 )
             target.check_in_spec(self.data.dimension(), name)
+            try:
+                check_breaks(target.break_radii(), self.data.radius_law())
+            except BadInput as error:
+                raise BadInput(f"{name}{str(error).removeprefix('target')}") from None
         return self
 
     def outputs(self) -> dict[str, Output]:

@@ -18,6 +18,9 @@ class Ball(Target):
 
     radius: float = Field(1.0, gt=0, description="radius of the ball")
 
+    def break_radii(self) -> tuple[float, ...]:
+        return (self.radius,)
+
     def draw(self, dim: int, rng: np.random.Generator) -> radial_function.Radial:
         self.checked(dim, rng)
-        return radial_function.Radial(lambda r: (r < self.radius).astype(np.float64), (self.radius,))
+        return radial_function.Radial(lambda r: (r < self.radius).astype(np.float64), self.break_radii())

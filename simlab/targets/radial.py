@@ -35,7 +35,9 @@ class Radial(Target):
             raise ValueError(f"knots = {list(self.knots)}: must be radii, increasing, the last greater than 0")
         return self
 
+    def break_radii(self) -> tuple[float, ...]:
+        return tuple(knot for knot in self.knots if knot > 0)
+
     def draw(self, dim: int, rng: np.random.Generator) -> radial_function.Radial:
         self.checked(dim, rng)
-        breaks = tuple(knot for knot in self.knots if knot > 0)
-        return radial_function.Radial(lambda r: np.interp(r, self.knots, self.values), breaks)
+        return radial_function.Radial(lambda r: np.interp(r, self.knots, self.values), self.break_radii())

@@ -15,6 +15,9 @@ class RadialReLU(Target):
 
     is_radial: ClassVar[bool] = True
 
+    def break_radii(self) -> tuple[float, ...]:
+        return (1.0,)
+
     def draw(self, dim: int, rng: np.random.Generator) -> radial_function.Radial:
         self.checked(dim, rng)
-        return radial_function.Radial(lambda r: np.maximum(1.0 - r, 0.0), (1.0,))
+        return radial_function.Radial(lambda r: np.maximum(1.0 - r, 0.0), self.break_radii())

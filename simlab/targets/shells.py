@@ -54,6 +54,9 @@ class Shells(Target):
         """The radii, count + 1 of them, where shells begin and end."""
         return np.linspace(self.inner, self.outer, self.count + 1)
 
+    def break_radii(self) -> tuple[float, ...]:
+        return tuple(float(end) for end in self.edges() if end > 0)
+
     def draw(self, dim: int, rng: np.random.Generator) -> radial_function.Radial:
         self.checked(dim, rng)
         if self.signs == "random":
@@ -63,6 +66,4 @@ class Shells(Target):
         else:
             signs = np.array(self.signs, dtype=np.float64)
         ends, values = self.edges(), np.concatenate([[0.0], signs, [0.0]])
-        return radial_function.Radial(
-            lambda r: values[np.searchsorted(ends, r, side="right")], tuple(float(end) for end in ends if end > 0)
-        )
+        return radial_function.Radial(lambda r: values[np.searchsorted(ends, r, side="right")], self.break_radii())

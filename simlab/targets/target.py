@@ -92,6 +92,10 @@ class Target(Kind):
         """E f_k² by degree k = 0 … max_degree, the same for every draw, for x uniform on the sphere of this radius."""
         raise NotImplementedError
 
+    def break_radii(self) -> tuple[float, ...]:
+        """Radii, increasing, where the profile or a derivative of it jumps; only where `is_radial`."""
+        raise NotImplementedError
+
     def neuron_count(self) -> int:
         """Number k of neurons; only where `has_neurons`."""
         return 1

@@ -17,6 +17,7 @@ Bessel's equation; below 4 from its power series. Symbols: u `ratio`, A `amplitu
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -104,6 +105,15 @@ class Segment:
     wrong: float
 
 
+def check_breaks(breaks: Sequence[float], law: BallLaw) -> None:
+    """Raise BadInput where a radial target with these breaks, increasing radii, cannot be transformed."""
+    if len(breaks) > MOST_BREAKS:
+        raise BadInput(f"target: breaks {len(breaks)} times; at most {MOST_BREAKS} can be transformed")
+    if breaks and not law.wave * breaks[-1] <= MOST_LAST:
+        most = MOST_LAST / law.wave
+        raise BadInput(f"target: changes out to the radius {breaks[-1]:g}; at most {most:g} can be transformed")
+
+
 class Transform:
     """g φ for one target and law, in Fourier space."""
 
@@ -112,16 +122,9 @@ class Transform:
         checks.instance(law, "law", BallLaw, "the law of ‖x‖, such as data.BallFourier(dim=3).radius_law()")
         self.law, self.dim, self.order, self.factor = law, law.dim, law.order, law.wave
         self.target = target
-        with np.errstate(over="ignore"):  # what is too far out is refused below
-            self.breaks = self.factor * np.array([0.0, *target.breaks])
+        check_breaks(target.breaks, law)
+        self.breaks = self.factor * np.array([0.0, *target.breaks])
         self.last = float(self.breaks[-1])
-        if len(target.breaks) > MOST_BREAKS:
-            raise BadInput(f"target: breaks {len(target.breaks)} times; at most {MOST_BREAKS} can be transformed")
-        if self.last > MOST_LAST:
-            most = MOST_LAST / self.factor
-            raise BadInput(
-                f"target: changes out to the radius {target.breaks[-1]:g}; at most {most:g} can be transformed"
-            )
         self.finer = 1.0
         self._resolve()
 

@@ -10,19 +10,24 @@ import numpy as np
 import pytest
 
 from simlab.core.errors import BadInput
-from simlab.core.params import module_of, parse
+from simlab.core.parsing import parse
 from simlab.core.rng import Streams
-from simlab.experiments import cube_bound
+from simlab.data.boolean_cube import BooleanCube
+from simlab.experiments.cube_bound import CubeBound
+from simlab.targets.separation import Separation
 
 
-def measured(table: dict[str, Any], seed: int = 1) -> tuple[cube_bound.Params, cube_bound.Work, dict[str, Any]]:
-    params = parse(cube_bound.Params, table)
-    drawn = Streams(seed)
-    work = cube_bound.prepare(params, drawn)
-    state = cube_bound.start(params, work, drawn)
-    found = cube_bound.advance(params, work, state)
-    assert cube_bound.finished(params, state)
-    return params, work, found
+def measured(table: dict[str, Any], seed: int = 1) -> tuple[CubeBound, dict[str, Any]]:
+    bound = parse(CubeBound, table)
+    return bound, bound.measure(Streams(seed))
+
+
+def drawn(bound: CubeBound, count: int, seed: int = 1) -> tuple[Any, list[Any]]:
+    """Samples and targets, as they are drawn for it."""
+    streams = Streams(seed)
+    law = Separation(size=bound.size, alpha=bound.alpha)
+    X = BooleanCube(dim=bound.dim, scale="unit").sample(count, streams["data"])
+    return X, [law.draw(bound.dim, streams["target"]) for _ in range(bound.targets)]
 
 
 LAPLACE = {"dim": 7, "size": 2, "alpha": 0.5, "targets": 3, "kernel": {"kind": "laplace", "c": 1.0}}
@@ -30,17 +35,18 @@ LAPLACE = {"dim": 7, "size": 2, "alpha": 0.5, "targets": 3, "kernel": {"kind": "
 
 @pytest.mark.parametrize("given", ["all", "target"])
 def test_kernel_risks_over_all_corners(given: str) -> None:
-    params, work, found = measured(LAPLACE | {"samples": 12, "given": given, "ridges": [0.01, 1.0]})
+    bound, found = measured(LAPLACE | {"samples": 12, "given": given, "ridges": [0.01, 1.0]})
+    X, targets = drawn(bound, 12)
     Z = np.array(list(itertools.product((-1.0, 1.0), repeat=7))) / math.sqrt(7)
-    for i, target in enumerate(work.targets):
+    for i, target in enumerate(targets):
         some = np.arange(7) if given == "all" else target.coordinates
-        scale = math.sqrt(7 / len(some))  # type: ignore[arg-type]
-        seen, samples = scale * Z[:, some], scale * work.X[:, some]
-        assert params.kernel is not None
-        K, k, y = params.kernel.gram(samples), params.kernel.gram(seen, samples), target(Z)
+        scale = math.sqrt(7 / len(some))
+        seen, samples = scale * Z[:, some], scale * X[:, some]
+        assert bound.kernel is not None
+        K, k, y = bound.kernel.gram(samples), bound.kernel.gram(seen, samples), target(Z)
         best = y - k @ np.linalg.lstsq(k, y, rcond=1e-10)[0]
         assert found["risk"][i] == pytest.approx(np.mean(np.sum(best**2, axis=1)), rel=1e-8, abs=1e-10)
-        fits = [k @ np.linalg.solve(K + ridge * np.eye(12), target(work.X)) for ridge in (0.01, 1.0)]
+        fits = [k @ np.linalg.solve(K + ridge * np.eye(12), target(X)) for ridge in (0.01, 1.0)]
         ridge = min(np.mean(np.sum((y - fit) ** 2, axis=1)) for fit in fits)
         assert found["ridge_risk"][i] == pytest.approx(ridge, rel=1e-8)
     assert found["bound"] == pytest.approx(0.25 / 16)
@@ -49,23 +55,25 @@ def test_kernel_risks_over_all_corners(given: str) -> None:
 
 def test_given_the_coordinates_all_is_learned_and_else_not() -> None:
     table = LAPLACE | {"dim": 20, "samples": 30, "alpha": 0.3}
-    assert measured(table)[2]["share_above"] == 1.0
-    assert measured(table | {"given": "target"})[2]["share_above"] == 0.0
+    assert measured(table)[1]["share_above"] == 1.0
+    assert measured(table | {"given": "target"})[1]["share_above"] == 0.0
 
 
 def test_by_default_a_thousandth_of_the_targets() -> None:
-    assert cube_bound.functions(parse(cube_bound.Params, LAPLACE | {"dim": 50, "size": 4})) == 230
+    assert parse(CubeBound, LAPLACE | {"dim": 50, "size": 4}).functions() == 230
 
 
 @pytest.mark.parametrize("given", ["all", "target"])
 def test_feature_risks_over_all_corners(given: str) -> None:
     table = {"dim": 7, "size": 2, "targets": 3, "given": given, "network": {"kind": "fourier_features", "width": 3}}
-    params, work, found = measured(table)
+    bound, found = measured(table)
+    _, targets = drawn(bound, bound.corners)
+    assert bound.network is not None
     Z = np.array(list(itertools.product((-1.0, 1.0), repeat=7))) / math.sqrt(7)
-    weights = module_of(params.network).draw(params.network, 7 if given == "all" else 2, Streams(1)["features"])  # type: ignore[arg-type]
-    for i, target in enumerate(work.targets):
+    weights = bound.network.draw(7 if given == "all" else 2, Streams(1)["features"])
+    for i, target in enumerate(targets):
         seen = Z if given == "all" else math.sqrt(7 / 2) * Z[:, target.coordinates]
-        Phi, y = module_of(params.network).features(params.network, weights, seen), target(Z)  # type: ignore[arg-type]
+        Phi, y = bound.network.features_of(weights, seen), target(Z)
         left = y - Phi @ np.linalg.lstsq(Phi, y, rcond=None)[0]
         assert found["risk"][i] == pytest.approx(np.mean(np.sum(left**2, axis=1)), rel=1e-9)
     assert (found["risk_error"] == 0.0).all()
@@ -79,7 +87,7 @@ def test_feature_risks_over_all_corners(given: str) -> None:
         ({"network": {"kind": "random_features", "width": 3}}, r"give either a \[kernel\] or a \[network\]"),
         (
             {"kernel": None, "network": {"kind": "mlp", "width": 3, "depth": 2}},
-            "network.kind = 'mlp': it is no feature",
+            "network.kind = 'mlp': it has no features",
         ),
         (
             {"kernel": None, "samples": 5, "network": {"kind": "random_features", "width": 3}},
@@ -87,7 +95,7 @@ def test_feature_risks_over_all_corners(given: str) -> None:
         ),
         (
             {"kernel": None, "dim": 30, "corners": 50, "network": {"kind": "random_features", "width": 20}},
-            "corners = 50: must be 4 or more a feature, 80",
+            "corners = 50: must be 4 or more per feature, 80",
         ),
         ({"alpha": 1.0, "samples": 5}, "alpha = 1.0: must be less than 1"),
     ],
@@ -95,4 +103,4 @@ def test_feature_risks_over_all_corners(given: str) -> None:
 def test_what_is_refused(change: dict[str, Any], says: str) -> None:
     table = {key: value for key, value in (LAPLACE | change).items() if value is not None}
     with pytest.raises(BadInput, match=says):
-        parse(cube_bound.Params, table)
+        parse(CubeBound, table)

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.core import lookup
+from simlab.core import kinds
 from simlab.core.errors import BadInput
 from simlab.lab.spec import Spec, resolve
 from simlab.record.schema import RESERVED
-from simlab.record.segments import Checkpoint, Segment
-from simlab.record.writer import Writer
 from tests.conftest import small_tables
+from tests.support.points import compute
 from tests.support.stored import write_images
 
-KINDS = lookup.all_examples("experiments")
+KINDS = kinds.all_examples("experiments")
 
 
 @pytest.fixture(autouse=True)
@@ -30,23 +29,6 @@ def _data(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 def example(tables: dict[str, Any]) -> Spec:
     return resolve(tables | {"experiment": {**tables["experiment"], "seed": 3}})
-
-
-def compute(spec: Spec, tmp_path: Any = None) -> dict[str, Any]:
-    """All columns of a point; with `tmp_path` every state goes through a checkpoint file."""
-    experiment, streams = spec.at(0), spec.sweep.streams(spec.seed, 0)
-    work = experiment.prepare(streams)
-    state = experiment.start(work, streams)
-    rows: dict[str, list[Any]] = {}
-    while not experiment.finished(state):
-        for name, values in experiment.advance(work, state).items():
-            rows.setdefault(name, []).append(np.atleast_1d(values))
-        if tmp_path is not None:
-            path = Writer(tmp_path, "x", {}).commit({0: Checkpoint(state.arrays(), 0, 0, 1)})
-            assert path is not None
-            state = experiment.restore(Segment.read(path).checkpoint(0).state)
-            work = experiment.prepare(spec.sweep.streams(spec.seed, 0))
-    return {name: np.concatenate(parts) for name, parts in rows.items()}
 
 
 @pytest.mark.parametrize(("kind", "tables"), KINDS)

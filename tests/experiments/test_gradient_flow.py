@@ -12,7 +12,7 @@ from simlab.experiments.following import LINEAR_ENDED
 from simlab.flows.problem import BEYOND, LIMIT, NOT_FINITE
 from simlab.lab.spec import resolve
 from tests.conftest import small_tables
-from tests.experiments.test_experiments import compute
+from tests.support.points import compute
 
 
 def tables(flow: dict[str, Any] | None = None, **own: Any) -> dict[str, Any]:

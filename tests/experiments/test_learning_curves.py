@@ -29,9 +29,7 @@ def points(given: dict[str, Any]) -> list[dict[str, Any]]:
     """What every point of the sweep records."""
     spec, found = resolve(given), []
     for point in range(spec.sweep.points):
-        params, streams = spec.params(point), spec.sweep.streams(spec.seed, point)
-        work = spec.experiment.prepare(params, streams)
-        found.append(spec.experiment.advance(params, work, spec.experiment.start(params, work, streams)))
+        found.append(spec.at(point).measure(spec.sweep.streams(spec.seed, point)))
     return found
 
 

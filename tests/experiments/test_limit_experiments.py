@@ -10,9 +10,10 @@ from scipy.linalg import expm
 from scipy.spatial.distance import cdist
 
 from simlab.core.errors import BadInput
+from simlab.experiments import random_features_error
 from simlab.experiments.gp_width import excess_kurtosis
 from simlab.lab.spec import resolve
-from tests.experiments.test_experiments import compute
+from tests.support.points import compute
 
 FEATURES: dict[str, Any] = {
     "experiment": {"kind": "random_features_error", "seed": 4, "points": 7, "samples": 12, "ridge": 0.05},
@@ -37,11 +38,12 @@ FLOW: dict[str, Any] = {
 
 def test_random_features_against_primal_regression_and_the_gaussian_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = resolve(FEATURES)
-    monkeypatch.setattr(spec.experiment, "BLOCK", 100)  # several blocks of features, the last one shorter
+    monkeypatch.setattr(random_features_error, "BLOCK_FLOATS", 100)  # several blocks of features, the last one shorter
     found = {name: float(value[0]) for name, value in compute(spec).items()}
-    work = spec.experiment.prepare(spec.params(0), spec.sweep.streams(spec.seed, 0))
-    X, y, n, ridge = work.X, work.y, 12, 0.05
-    Phi = np.sqrt(2 / 40) * np.cos(X @ work.weights[:, :-1].T + work.weights[:, -1])
+    experiment, streams, n, ridge = spec.at(0), spec.sweep.streams(spec.seed, 0), 12, 0.05
+    X = np.concatenate([experiment.data.sample(12, streams["data"]), experiment.data.sample(7, streams["test"])])
+    y, weights = experiment.target.draw(3, streams["target"])(X), experiment.network.draw(3, streams["features"])
+    Phi = np.sqrt(2 / 40) * np.cos(X @ weights[:, :-1].T + weights[:, -1])
     K = np.exp(-(cdist(X, X) ** 2) / 2)
     apart = np.abs(Phi[n:] @ Phi[n:].T - K[n:, n:])
     w = np.linalg.solve(Phi[:n].T @ Phi[:n] + ridge * np.eye(40), Phi[:n].T @ y[:n])
@@ -86,7 +88,7 @@ def test_the_jackknife_of_the_kurtosis() -> None:
 def test_kernel_flow_from_a_net_against_the_matrix_exponential() -> None:
     spec = resolve(FLOW)
     columns, n = compute(spec), 9
-    work = spec.experiment.prepare(spec.params(0), spec.sweep.streams(spec.seed, 0))
+    work = spec.at(0).prepare(spec.sweep.streams(spec.seed, 0))
     assert np.any(work.initial != 0)
     for t, train, test in zip(columns["time"], columns["train_loss"], columns["test_loss"], strict=True):
         K, r = work.K[:n], (work.y - work.initial)[:n]
@@ -105,7 +107,11 @@ def test_kernel_flow_from_a_net_against_the_matrix_exponential() -> None:
 @pytest.mark.parametrize(
     ("tables", "change", "says"),
     [
-        (FEATURES, {"network": {"kind": "two_layer", "width": 3}}, "it is no feature map"),
+        (
+            FEATURES,
+            {"network": {"kind": "two_layer", "width": 3}},
+            r"^network\.kind = 'two_layer': it has no features",
+        ),
         (FEATURES, {"network": {"kind": "random_features", "width": 3}}, r"kernel: missing.*\[kernel\] table"),
         (FEATURES, {"target": None}, "samples = 12: regression needs both"),
         (NETS, {"network": {"kind": "two_layer", "width": 3}}, r"^network\.kind = 'two_layer': .*allowed: mlp"),

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from simlab.core.errors import BadInput
-from simlab.experiments import merged_staircase
+from simlab.experiments.merged_staircase import MergedStaircase
 from simlab.lab.spec import Spec, resolve
-from simlab.networks import two_layer
 from simlab.theory import dimension_free, leap
-from tests.experiments.test_experiments import compute
+from tests.support.points import compute
 
-SMALL: dict[str, Any] = merged_staircase.EXAMPLES[0]
+SMALL: dict[str, Any] = MergedStaircase.examples[0]
 
 
 def spec(**tables: Any) -> Spec:
@@ -26,9 +25,8 @@ def spec(**tables: Any) -> Spec:
 def test_the_limit_stands_at_the_recorded_times(activation: Any) -> None:
     """Records at 0, 1, …, 6 in the time of particles: the same as one solution over all of them."""
     what = spec(network={"activation": activation})
-    columns, params = compute(what), what.params(0)
-    network: Any = params.network  # type: ignore[attr-defined]
-    theta0 = two_layer.initialise(network, 6, what.sweep.streams(what.seed, 0)["init"])
+    columns, network = compute(what), what.at(0).network
+    theta0 = network.initialise(6, what.sweep.streams(what.seed, 0)["init"])
     rates = dimension_free.Rates(network.activation, leap.values([(0,), (0, 1)], 2))
     start = dimension_free.begin(theta0[:8], 2)
     step = 0.05 if activation == "shifted" else None

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from simlab.core.errors import BadInput
-from simlab.data import uniform_sphere
-from simlab.experiments import population_flow
+from simlab.data.uniform_sphere import UniformSphere
+from simlab.experiments.population_flow import PopulationFlow
 from simlab.lab.spec import Spec, resolve
-from simlab.networks import two_layer
+from simlab.networks.two_layer import TwoLayer
 from simlab.theory.population import risk, risk_gradient
 
-SMALL: dict[str, Any] = population_flow.EXAMPLES[0]
+SMALL: dict[str, Any] = PopulationFlow.examples[0]
 
 
 def spec(**tables: Any) -> Spec:
@@ -26,12 +26,12 @@ def spec(**tables: Any) -> Spec:
 
 def follow(what: Spec) -> tuple[dict[str, Any], Any, Any]:
     """All columns, the work and the last state."""
-    params, streams = what.params(0), what.sweep.streams(what.seed, 0)
-    work = population_flow.prepare(params, streams)  # type: ignore[arg-type]
-    state = population_flow.start(params, work, streams)  # type: ignore[arg-type]
+    experiment, streams = what.at(0), what.sweep.streams(what.seed, 0)
+    work = experiment.prepare(streams)
+    state = experiment.start(work, streams)
     rows: dict[str, list[Any]] = {}
-    while not population_flow.finished(params, state):  # type: ignore[arg-type]
-        for name, values in population_flow.advance(params, work, state).items():  # type: ignore[arg-type]
+    while not experiment.finished(state):
+        for name, values in experiment.advance(work, state).items():
             rows.setdefault(name, []).append(np.atleast_1d(values))
     return {name: np.concatenate(parts) for name, parts in rows.items()}, work, state
 
@@ -41,8 +41,8 @@ def test_it_goes_the_way_of_plain_steps(trained: str) -> None:
     """θ ← θ − η m/α² ∇R with the gradient for arrays, s = 1/m, α = 2; the frozen layer stays."""
     flow = {"steps": 20, "step": 0.3, "alpha": 2.0}
     columns, work, state = follow(spec(flow=flow, network={"trained": trained}))
-    law = uniform_sphere.Params(dim=5)
-    a, _, W = two_layer.neurons(two_layer.Params(width=6), work.theta0.copy())
+    law = UniformSphere(dim=5)
+    a, _, W = TwoLayer(width=6).neurons(work.theta0.copy())
     c, V = work.target.coefficients, work.target.neurons
     assert columns["risk"][0] == pytest.approx(risk(2.0 * a / 6, W, c, V, law), rel=1e-9)
     for _ in range(20):
@@ -51,7 +51,7 @@ def test_it_goes_the_way_of_plain_steps(trained: str) -> None:
             a = a - 0.3 * 6 / 4 * (2.0 / 6) * grad_b
         if trained != "second":
             W = W - 0.3 * 6 / 4 * grad_W
-    assert np.allclose(state["net_theta"], np.concatenate([a, W.ravel()]), rtol=1e-11, atol=1e-13)
+    assert np.allclose(state.net.theta, np.concatenate([a, W.ravel()]), rtol=1e-11, atol=1e-13)
     assert columns["risk"][-1] == pytest.approx(risk(2.0 * a / 6, W, c, V, law), rel=1e-9)
 
 
@@ -72,8 +72,8 @@ def test_a_teacher_is_recovered_far_below_the_rounding_of_the_sum() -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"data": {"kind": "boolean_cube", "dim": 5}}, r"data\.kind = 'boolean_cube'.*uniform_sphere, gaussian"),
-    ({"target": {"kind": "gegenbauer"}}, r"target\.kind = 'gegenbauer'.*relu_teacher, neuron"),
+    ({"data": {"kind": "boolean_cube", "dim": 5}}, r"data\.kind = 'boolean_cube'.*gaussian, uniform_sphere"),
+    ({"target": {"kind": "gegenbauer"}}, r"target\.kind = 'gegenbauer'.*neuron, relu_teacher"),
     ({"target": {"kind": "neuron", "activation": "tanh"}}, r"target\.activation = 'tanh': .*allowed: relu"),
     ({"network": {"kind": "mlp", "width": 4, "depth": 2}}, r"network\.kind = 'mlp'.*two_layer"),
     ({"network": {"kind": "two_layer", "width": 4, "activation": "erf"}}, r"network\.activation = 'erf'"),

@@ -9,18 +9,17 @@ import pytest
 
 from simlab.core.errors import BadInput
 from simlab.data import ball_fourier
-from simlab.experiments import radial_flow
-from simlab.experiments._descent import ENDINGS, NO_RISK
+from simlab.experiments.following import ENDINGS, NO_RISK
+from simlab.experiments.radial_flow import RadialFlow
 from simlab.lab.spec import Spec, resolve
-from simlab.networks import three_layer_mean_field as three_layer
-from simlab.targets import radial_relu
+from simlab.targets.radial_relu import RadialReLU
 from simlab.theory import alpha_flow
 from simlab.theory.certificate import certificate
-from tests.experiments.test_experiments import compute
+from tests.support.points import compute
 
-SMALL: dict[str, Any] = radial_flow.EXAMPLES[0]
+SMALL: dict[str, Any] = RadialFlow.examples[0]
 LAW = ball_fourier.BallFourier(dim=3).radius_law()
-TARGET = radial_relu.draw(radial_relu.Params(), 3, np.random.default_rng(0))
+TARGET = RadialReLU().draw(3, np.random.default_rng(0))
 
 
 def spec(**tables: Any) -> Spec:
@@ -35,10 +34,10 @@ def test_the_alpha_flow_stands_at_the_recorded_times(flow: dict[str, Any]) -> No
     """The same as one solution over all times, which in every unit are 0, 2, …, 12 in the time of particles."""
     what = spec(flow=flow)
     columns = compute(what)
-    params: Any = what.params(0)
-    theta0 = three_layer.initialise(params.network, 3, what.sweep.streams(what.seed, 0)["init"])
-    _, w, b = three_layer.particles(params.network, theta0)
-    for name, alpha in (("limit", 0.25), ("matched", three_layer.alpha(params.network, theta0))):  # C_Γ/√3 = 1/4
+    network = what.at(0).network
+    theta0 = network.initialise(3, what.sweep.streams(what.seed, 0)["init"])
+    _, w, b = network.particles(theta0)
+    for name, alpha in (("limit", 0.25), ("matched", network.alpha(theta0))):  # C_Γ/√3 = 1/4
         course = alpha_flow.solve(LAW, TARGET, alpha, w, b, np.arange(0.0, 13.0, 2.0))
         assert columns[f"alpha_{name}"] == pytest.approx(course.alpha, rel=1e-6)
         assert columns[f"loss_{name}"] == pytest.approx(course.loss, rel=1e-5)
@@ -66,11 +65,11 @@ def test_fresh_batches_of_strata_follow_it_too() -> None:
 
 
 def test_the_certificate_of_a_two_layer_net() -> None:
-    columns = compute(spec(network=radial_flow.EXAMPLES[1]["network"]))
+    columns = compute(spec(network=RadialFlow.examples[1]["network"]))
     assert columns["certificate"].tolist() == [certificate(TARGET, LAW, 9).bound]
     assert 0.0 < columns["certificate"][0] < 2.0 * columns["test_loss"].min()
     assert "alpha_limit" not in columns
-    one_dimensional = compute(spec(network=radial_flow.EXAMPLES[1]["network"], target={"kind": "axis_relu"}))
+    one_dimensional = compute(spec(network=RadialFlow.examples[1]["network"], target={"kind": "axis_relu"}))
     assert np.isnan(one_dimensional["certificate"]).all()
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from simlab.core.errors import BadInput
 from simlab.data import images
-from simlab.experiments import real_data
+from simlab.experiments.real_data import RealData
 from simlab.kernels import ntk
 from simlab.lab.spec import resolve
-from tests.experiments.test_experiments import compute
+from tests.support.points import compute
 from tests.support.stored import write_images
 
 RIDGES = [1e-1, 1e-3, 1e-6]
@@ -48,14 +48,15 @@ def test_against_a_direct_solution(tables: dict[str, Any], precision: str) -> No
 
 
 def test_the_ridge_is_the_best_on_validation_whatever_the_test_says(tables: dict[str, Any]) -> None:
-    params = resolve(tables).params(0)
-    assert isinstance(params, real_data.Params)
-    work = real_data.prepare(params, resolve(tables).sweep.streams(3, 0))
+    experiment = resolve(tables).at(0)
+    assert isinstance(experiment, RealData)
+    work = experiment.prepare(resolve(tables).sweep.streams(3, 0))
     votes = np.tile(work.new_labels, (3, 1))
     votes[0, 0] += 1  # wrong once on validation, always right on the test
-    votes[1:, params.validation :] += 1  # always right on validation, never on the test
-    state: Any = {"votes": votes, "residual": np.zeros(3 * work.classes), "iterations": np.zeros(3 * work.classes)}
-    found = real_data._judged(params, work, state)
+    votes[1:, experiment.validation :] += 1  # always right on validation, never on the test
+    state = experiment.start(work, resolve(tables).sweep.streams(3, 0))
+    state.votes = votes
+    found = experiment._judged(work, state)
     assert found["ridge"] == RIDGES[1], "the larger of two that are equally good"
     assert found["validation_accuracy"] == 1.0
     assert found["test_accuracy"] == 0.0

@@ -8,26 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.core import lookup
 from simlab.core.errors import BadInput
-from simlab.experiments import rivals
+from simlab.experiments.rivals import Rivals
 from simlab.kernels import laplace
 from simlab.lab.spec import Spec, resolve
-from simlab.networks import resnet3
 
 
 def point(**experiment: Any) -> tuple[Any, Any, dict[str, Any]]:
-    tables = deepcopy(lookup.examples("experiments", "rivals")[0])
+    tables = deepcopy(Rivals.examples[0])
     tables["experiment"] |= {"seed": 3, "test_samples": 50} | experiment
     tables["kernel"] = {"kind": "laplace", "c": 1.0}
     spec: Spec = resolve(tables)
-    params: Any = spec.params(0)
-    streams = spec.sweep.streams(spec.seed, 0)
-    work = rivals.prepare(params, streams)
-    state, found = rivals.start(params, work, streams), {}
-    while not rivals.finished(params, state):
-        found |= rivals.advance(params, work, state)
-    return params, work, {name: float(value) for name, value in found.items()}
+    rival, streams = spec.at(0), spec.sweep.streams(spec.seed, 0)
+    work = rival.prepare(streams)
+    state, found = rival.start(work, streams), {}
+    while not rival.finished(state):
+        found |= rival.advance(work, state)
+    return rival, work, {name: float(value) for name, value in found.items()}
 
 
 def errors(K: Any, across: Any, y: Any, y_test: Any, ridges: Any) -> dict[float, float]:
@@ -41,23 +38,23 @@ def errors(K: Any, across: Any, y: Any, y_test: Any, ridges: Any) -> dict[float,
 
 @pytest.mark.parametrize("learner", ["kernel", "last", "tangent"])
 def test_kernel_machines_are_ridge_regression_at_the_validated_ridge(learner: str) -> None:
-    params, work, found = point(learner=learner)
-    net, theta = params.network, work.theta0
+    rival, work, found = point(learner=learner)
+    net, theta = rival.network, work.theta0
     before = [np.zeros_like(y) for y in (work.y, work.y_validation, work.y_test)]
     if learner == "kernel":
         grams = [laplace(1.0).gram(rows, work.X) for rows in (work.X, work.X_validation, work.X_test)]
     elif learner == "last":
-        H, *others = (resnet3.hidden(net, theta, rows) for rows in (work.X, work.X_validation, work.X_test))
+        H, *others = (net.features(theta, rows) for rows in (work.X, work.X_validation, work.X_test))
         grams = [rows @ H.T for rows in (H, *others)]
     else:
         sets = (work.X, work.X_validation, work.X_test)
-        grams = [resnet3.tangent_blocks(net, theta, rows, work.X) for rows in sets]
-        before = [resnet3.forward(net, theta, rows) for rows in sets]
+        grams = [net.tangent_blocks(theta, rows, work.X) for rows in sets]
+        before = [net.forward(theta, rows) for rows in sets]
     y, held, test = (
         (values - start).reshape(len(gram), -1)
         for values, start, gram in zip((work.y, work.y_validation, work.y_test), before, grams, strict=True)
     )
-    scores = errors(grams[0], grams[1], y, held, params.ridges)
+    scores = errors(grams[0], grams[1], y, held, rival.ridges)
     chosen = min(scores, key=lambda ridge: scores[ridge])
     assert found["ridge_chosen"] == chosen
     assert found["validation_error"] == pytest.approx(scores[chosen] / len(work.X_validation), rel=1e-8)
@@ -66,14 +63,13 @@ def test_kernel_machines_are_ridge_regression_at_the_validated_ridge(learner: st
 
 
 def test_a_net_that_diverges_has_no_error() -> None:
-    tables = deepcopy(lookup.examples("experiments", "rivals")[0])
+    tables = deepcopy(Rivals.examples[0])
     tables["experiment"]["seed"] = 3
     tables["flow"]["step"] = 1e6
     spec = resolve(tables)
-    params: Any = spec.params(0)
-    streams = spec.sweep.streams(spec.seed, 0)
-    work = rivals.prepare(params, streams)
-    found = rivals.advance(params, work, rivals.start(params, work, streams))
+    rival, streams = spec.at(0), spec.sweep.streams(spec.seed, 0)
+    work = rival.prepare(streams)
+    found = rival.advance(work, rival.start(work, streams))
     assert found["diverged"] == 1
     assert np.isnan(found["test_error"])
     assert found["composed_power"] == pytest.approx(2 * 0.3**2)
@@ -101,7 +97,7 @@ def test_the_right_coordinates_are_enough_for_a_kernel() -> None:
     ],
 )
 def test_bad_specs(change: dict[str, Any], says: str) -> None:
-    tables = deepcopy(lookup.examples("experiments", "rivals")[0])
+    tables = deepcopy(Rivals.examples[0])
     for table, fields in change.items():
         tables[table] |= fields
     with pytest.raises(BadInput, match=says):
@@ -109,7 +105,7 @@ def test_bad_specs(change: dict[str, Any], says: str) -> None:
 
 
 def test_layer_by_layer_needs_layers() -> None:
-    tables = deepcopy(lookup.examples("experiments", "rivals")[0])
+    tables = deepcopy(Rivals.examples[0])
     tables["network"] = {"kind": "mlp", "width": 4, "depth": 3, "outputs": 2}
     tables["flow"]["layerwise"] = True
     with pytest.raises(

@@ -11,8 +11,7 @@ import pytest
 from simlab.core.errors import BadInput
 from simlab.kernels import ntk
 from simlab.lab.spec import resolve
-from simlab.networks import two_layer
-from tests.experiments.test_experiments import compute
+from tests.support.points import compute
 
 TABLES: dict[str, Any] = {
     "experiment": {"kind": "tangent_width", "seed": 4, "draws": 50, "points": 3},
@@ -40,10 +39,10 @@ def test_the_errors_are_those_of_the_nets_drawn() -> None:
     spec = resolve(TABLES)
     found = compute(spec)
     streams = spec.sweep.streams(spec.seed, 0)
-    X, _ = spec.experiment.prepare(spec.params(0), streams)
+    X, _ = spec.at(0).prepare(streams)
     Theta = ntk(2, weight_std=2.0).gram(X) / 4
-    network: Any = spec.params(0).network  # type: ignore[attr-defined]
-    grams = [two_layer.tangent_gram(network, two_layer.initialise(network, 4, streams["init"]), X) for _ in range(50)]
+    network = spec.at(0).network
+    grams = [network.tangent_gram(network.initialise(4, streams["init"]), X) for _ in range(50)]
     norms = np.array([np.linalg.norm(K - Theta) for K in grams])
     assert np.allclose(found["relative_error"], norms / np.linalg.norm(Theta), rtol=1e-10)
     assert np.allclose(found["rms_error"], norms / 3, rtol=1e-10)

@@ -128,7 +128,7 @@ def test_a_cover_agrees_with_every_point(function: Any) -> None:
         "seeds": 2, "zip": [["network.width", "flow.step"]],
     })  # fmt: skip
     cover = cov.covering(spec, function, 1000)
-    values = {point: function(spec.params(point)) for point in range(spec.sweep.points)}
+    values = {point: function(spec.at(point)) for point in range(spec.sweep.points)}
     seen: dict[int, Any] = {}
     for point, value in cover.found.items():
         for other in cov.alike(spec, point, cover.dimensions):

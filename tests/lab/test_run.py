@@ -47,7 +47,7 @@ def test_points_that_differ_in_alpha_share_data_and_initialisation(tmp_path: Pat
         assert np.isclose(np.polyval(parabola, alpha[3]), start[3, seed], rtol=1e-10)
     assert not np.isclose(start[0, 0], start[0, 1])
     spec = resolve(tables)
-    works = [spec.experiment.prepare(spec.params(p), spec.sweep.streams(spec.seed, p)) for p in (0, 2)]
+    works = [spec.at(p).prepare(spec.sweep.streams(spec.seed, p)) for p in (0, 2)]
     assert np.array_equal(works[0].X, works[1].X)
     assert np.array_equal(works[0].y, works[1].y)
     assert np.array_equal(works[0].theta0, works[1].theta0)
@@ -144,9 +144,8 @@ def test_a_checkpoint_whose_file_was_merged_away_is_found_again(tmp_path: Path) 
     run.begin(spec, overwrite=False)
 
     def begun(point: int) -> Checkpoint:
-        params, streams = spec.params(point), spec.sweep.streams(spec.seed, point)
-        work = spec.experiment.prepare(params, streams)
-        return Checkpoint(spec.experiment.start(params, work, streams), 0, 0, 1)
+        experiment, streams = spec.at(point), spec.sweep.streams(spec.seed, point)
+        return Checkpoint(experiment.start(experiment.prepare(streams), streams).arrays(), 0, 0, 1)
 
     for point in range(10):
         wrote = Writer(run.segments, spec.hash, {})

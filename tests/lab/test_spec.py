@@ -53,13 +53,13 @@ def test_a_seed_is_drawn_and_kept(tables: dict[str, Any]) -> None:
 def test_a_required_key_may_come_from_the_sweep(tables: dict[str, Any]) -> None:
     del tables["network"]["width"]
     spec = resolve(tables)
-    assert [spec.params(point).network.width for point in (0, 5)] == [10, 20]  # type: ignore[attr-defined]
+    assert [spec.at(point).network.width for point in (0, 5)] == [10, 20]
 
 
 def test_kinds_can_be_swept() -> None:
     tables = small_tables(**{"target.kind": ["relu_teacher"], "target.neurons": [1, 2]})
     spec = resolve(tables)
-    assert spec.params(1).target.neurons == 2  # type: ignore[attr-defined]
+    assert spec.at(1).target.neurons == 2
 
 
 def test_differences_are_named(tables: dict[str, Any]) -> None:
@@ -146,7 +146,7 @@ def test_an_axis_of_whole_tables() -> None:
     two = [{"kind": "two_layer"}, {"kind": "two_layer", "scaling": "mean_field"}]
     tables = small_tables(**{"network.width": [3, 4], "network": two})
     spec = resolve(tables)
-    found = [spec.params(point).network for point in range(4)]  # type: ignore[attr-defined]
+    found = [spec.at(point).network for point in range(4)]
     assert [(n.width, n.scaling) for n in found] == [(3, "ntk"), (3, "mean_field"), (4, "ntk"), (4, "mean_field")]
     assert spec.sweep.axes["network"] == two
     assert spec.sweep.dimensions[1].coords["network"][1] == '{"kind": "two_layer", "scaling": "mean_field"}'
@@ -195,9 +195,7 @@ def test_an_axis_may_list_names() -> None:
         "sweep": {"activation": ["relu", "tanh"]},
     }
     spec = resolve(tables)
-    assert [repr(spec.params(i).activation) for i in range(2)] == [  # type: ignore[attr-defined]
-        repr(activations.get(name)) for name in ("relu", "tanh")
-    ]
+    assert [repr(spec.at(i).activation) for i in range(2)] == [repr(activations.get(name)) for name in ("relu", "tanh")]
 
 
 @pytest.mark.parametrize(

@@ -50,11 +50,11 @@ def compute_alone(spec: Spec, points: list[int]) -> float:
     with threadpool_limits(1):
         began = time.perf_counter()
         for point in points:
-            params, streams = spec.params(point), spec.sweep.streams(spec.seed, point)
-            work = spec.experiment.prepare(params, streams)
-            state = spec.experiment.start(params, work, streams)
-            while not spec.experiment.finished(params, state):
-                spec.experiment.advance(params, work, state)
+            experiment, streams = spec.at(point), spec.sweep.streams(spec.seed, point)
+            work = experiment.prepare(streams)
+            state = experiment.start(work, streams)
+            while not experiment.finished(state):
+                experiment.advance(work, state)
         return time.perf_counter() - began
 
 
