@@ -18,7 +18,7 @@ from simlab.flows.flow import Flow
 from simlab.networks.network import Trainable
 from simlab.observables.observable import Observable
 from simlab.record.schema import COORDINATES, RECORD, Output
-from simlab.training.samples import usable
+from simlab.training.arrays import usable
 from simlab.training.threads import limited
 
 if TYPE_CHECKING:
