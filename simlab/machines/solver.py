@@ -74,9 +74,8 @@ def solve_path(
     1e-6. `progress` is told (iterations, largest residual). A column that cannot reach the tolerance ends with the best
     solution met, its residual, and a note.
     """
-    given = None if hasattr(K, "exact") and hasattr(K, "columns") else _square(K)
-    labels = _labels(Y, len(given) if given is not None else K.size)
-    operator: Any = K if given is None else _stored(given)
+    operator: Operator = K if isinstance(K, Operator) else _stored(_square(K))
+    labels = _labels(Y, operator.size)
     chosen = np.array(dense.checked_ridges(ridges))
     if tolerance is not None:
         tolerance = checks.number(tolerance, "tolerance", above=0, below=1)

@@ -19,8 +19,8 @@ from simlab.kernels import Kernel, gram
 from simlab.kernels._gram import MOST_THREADS, inputs, norms_of
 from simlab.machines import dense
 from simlab.machines._predict import kernel_times
-from simlab.machines._solver import RANK, Progress, solve_path
 from simlab.machines.operator import Operator, Stored, Tiled
+from simlab.machines.solver import RANK, Progress, solve_path
 
 Floats = NDArray[np.float64]
 SHARE = 0.8
