@@ -23,9 +23,9 @@ from simlab.networks.network import Trainable
 from simlab.observables.observable import Observable
 from simlab.record.provenance import provenance
 from simlab.training import threads as limits
+from simlab.training.arrays import Arrays, checked
 from simlab.training.given_inputs import GivenInputs
 from simlab.training.given_values import GivenValues
-from simlab.training.arrays import Arrays, checked
 from simlab.training.trained import Trained
 
 LOSSES = ("squared",)
