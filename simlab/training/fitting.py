@@ -18,6 +18,8 @@ from simlab.core.checks import BadData
 from simlab.core.errors import BadInput, nearest, one_of, shown
 from simlab.core.parsing import choose, parse
 from simlab.core.rng import Streams
+from simlab.experiments.following import SampledCourse
+from simlab.experiments.gradient_flow import GradientFlow
 from simlab.flows.flow import Flow
 from simlab.networks.network import Trainable
 from simlab.observables.observable import Observable
@@ -110,7 +112,7 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
-def _experiment(network: Any, flow: Flow, arrays: Arrays, options: Options) -> Any:
+def _experiment(network: Any, flow: Flow, arrays: Arrays, options: Options) -> GradientFlow:
     """The experiment whose point this training is; BadInput where the parts do not fit together."""
     if isinstance(network, Trainable) and network.output_count() != arrays.columns:
         columns, outputs = _counted(arrays.columns, "column"), _counted(network.output_count(), "output")
@@ -133,7 +135,7 @@ def _experiment(network: Any, flow: Flow, arrays: Arrays, options: Options) -> A
         "target": GivenValues(columns=arrays.columns),
     }
     try:
-        return parse(kinds.get("experiments", "gradient_flow"), fields)
+        return parse(GradientFlow, fields)
     except BadInput as error:
         raise BadData(_in_words(str(error))) from None
 
@@ -164,11 +166,11 @@ def _in_words(line: str) -> str:
     return line
 
 
-def _follow(experiment: Any, arrays: Arrays, seed: int, threads: int, progress: Progress | None) -> Trained:
+def _follow(experiment: GradientFlow, arrays: Arrays, seed: int, threads: int, progress: Progress | None) -> Trained:
     """Run the flow to its end and keep what was measured."""
     streams = Streams(seed)
     outputs = experiment.outputs()
-    work = _work(experiment, arrays, streams)
+    work = _course(experiment, arrays, streams)
     state = experiment.start(work, streams)
     rows: dict[str, list[NDArray[Any]]] = {name: [] for name in outputs}
     while not experiment.finished(state):
@@ -182,7 +184,7 @@ def _follow(experiment: Any, arrays: Arrays, seed: int, threads: int, progress: 
         network=experiment.network,
         flow=experiment.flow,
         observables=experiment.observables,
-        theta=np.array(state["net_theta"], np.float64),
+        theta=np.array(state.net.theta, np.float64),
         theta0=np.array(work.theta0, np.float64),
         dim=arrays.dim,
         ending=outputs["ending"].codes[int(columns["ending"])],
@@ -195,28 +197,11 @@ def _follow(experiment: Any, arrays: Arrays, seed: int, threads: int, progress: 
     )
 
 
-def _work(experiment: Any, arrays: Arrays, streams: Streams) -> Any:  # PROVISIONAL
-    from simlab.experiments import _descent, gradient_flow
-    from simlab.flows.problem import Problem
-    from simlab.networks import linearised
-    from simlab.networks.bound import Bound
-
-    theta0 = experiment.network.initialise(arrays.dim, streams["init"])
-
-    def problem(network: Any) -> Problem:
-        return Problem.of(
-            Bound(network, arrays.dim, experiment.dtype), arrays.X, arrays.y, experiment.flow.alpha,
-            width=getattr(experiment.network, "width", None), fresh=None,
-        )  # fmt: skip
-
-    beside = None
-    if experiment.needs_linearised:
-        beside = (
-            problem(linearised.Params(network=experiment.network)),
-            linearised.around(experiment.network, theta0),
-        )
-    course = _descent.course(experiment, problem(experiment.network), theta0, beside)
-    s = arrays
-    return gradient_flow.Work(
-        s.X, s.y, s.X_test, s.y_test, s.X_validation, s.y_validation, theta0, experiment.target, course
-    )
+def _course(experiment: GradientFlow, arrays: Arrays, streams: Streams) -> SampledCourse:
+    """What is followed: the arrays given, from weights drawn here."""
+    network = experiment.network
+    return SampledCourse.of(
+        experiment, network, arrays.X, arrays.y, network.initialise(arrays.dim, streams["init"]),
+        dtype=experiment.dtype, X_test=arrays.X_test, y_test=arrays.y_test,
+        X_validation=arrays.X_validation, y_validation=arrays.y_validation, data=experiment.data,
+    )  # fmt: skip
