@@ -135,9 +135,13 @@ def _experiment(network: Any, flow: Flow, arrays: Arrays, options: Options) -> G
         "target": GivenValues(columns=arrays.columns),
     }
     try:
-        return parse(GradientFlow, fields)
+        experiment = parse(GradientFlow, fields)
     except BadInput as error:
         raise BadData(_in_words(str(error))) from None
+    for one in experiment.observables if not len(arrays.y_test) else ():
+        if one.needs_test:
+            raise BadData(f"X_test is not given: the observable {one.kind} is measured there; give X_test and y_test")
+    return experiment
 
 
 def _counted(count: int, noun: str) -> str:
@@ -152,11 +156,7 @@ def _observables(observe: Any, arrays: Arrays) -> list[Observable]:
         observe = ["train_loss", *test, *validation, "weight_movement"]
     single = isinstance(observe, str | Mapping | Observable | type)
     listed = [observe] if single else checks.listed(observe, "observe", "a list of observables, or one")
-    found = [_chosen("observables", one, f"observe[{i}]") for i, one in enumerate(listed)]
-    for one in found:
-        if one.needs_test and not len(arrays.y_test):
-            raise BadData(f"X_test is not given: the observable {one.kind} is measured there; give X_test and y_test")
-    return found
+    return [_chosen("observables", one, f"observe[{i}]") for i, one in enumerate(listed)]
 
 
 def _in_words(line: str) -> str:

@@ -74,8 +74,11 @@ class Trained:
             for name, values in self.columns.items()
         }
         coords: dict[str, Any] = {RECORD: np.arange(self.records)}
-        for output in self.outputs.values():
-            coords |= output.coords
+        for name, values in self.columns.items():
+            for dim, size in zip(self.outputs[name].dims, values.shape, strict=True):
+                coords.setdefault(dim, self.outputs[name].coords.get(dim, np.arange(size)))
+        words = {RECORD: "number of the record"}
+        coords = {dim: (dim, values, {"long_name": words.get(dim, dim)}) for dim, values in coords.items()}
         coords |= {name: variables.pop(name) for name in COORDINATES}
         return xarray.Dataset(variables, coords, self._about())
 
