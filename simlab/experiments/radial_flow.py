@@ -148,7 +148,7 @@ def _go_on(params: Params, work: Work, state: State, name: str, time: float) -> 
         if np.isnan(a):
             return a, a
         law = params.data.radius_law()
-        course = alpha_flow.solve(law, target, a, w, b, times, trained=network.trained, most=MOST)
+        course = alpha_flow.solve(law, target, a, w, b, times, network.trained, alpha_flow.Accuracy(most=MOST))
     except BadInput:  # it has ended on the way
         state[f"{name}_alpha"] = float("nan")
         return float("nan"), float("nan")
