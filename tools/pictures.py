@@ -19,14 +19,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from PIL import Image
 
-from simlab import figures
+from simlab import claims, figures
 from simlab.claims.ledger import spec_of
-from simlab.core import lookup
 from simlab.core.errors import BadInput, SimlabError
-from simlab.core.params import module_of
 from simlab.figures.style import save
 from simlab.lab.results import merged_outputs
 from simlab.lab.spec import Spec, load
@@ -38,13 +36,15 @@ CLAIMS = ("tangent_rate", "relu_decay", "lazy_generalisation", "learning_rate_de
 RUNS = ("learning_curves", "fourier_tubes")
 SPECS, DRAWN_BY = "simlab specs", "simlab drawn by"
 DPI = 90
-DRAWING = ("simlab.figures", "simlab.claims")
+DRAWING = ("simlab.figures", "simlab.claims", "simlab.statistics")
+NOT_DRAWING = ("judge", "data_needed")
+"""Methods of a claim that have no part in its picture"""
 
 
 def specs(name: str) -> list[Spec]:
     """Of a claim the quick spec and its control's, of a run its own: those whose results the picture shows."""
     if name in CLAIMS:
-        claim = lookup.get("claims", name)
+        claim = claims.get(name)
         return [spec_of(claim, "quick"), spec_of(claim, "quick", control=True)]
     return [load(ROOT / "runs" / f"{name}.toml")]
 
@@ -54,18 +54,15 @@ def about(name: str) -> dict[str, str]:
     return {SPECS: " ".join(spec.hash for spec in specs(name)), DRAWN_BY: drawing_hash(name)}
 
 
-def drawn(name: str, results: list[Results]) -> Figure:
+def drawn(name: str, results: list[Results]) -> Picture:
     """The figure of a claim or run; results of any but its present specs are refused."""
     wanted = specs(name)
     for spec, found in zip(wanted, results, strict=True):
         if found.attrs["spec_hash"] != spec.hash:
             raise BadInput(f"{found.path}: results of another spec than {name} has now; run it again")
     if name in CLAIMS:
-        figure: Figure = lookup.get("claims", name).figure(*results)
-    else:
-        chosen = figures.choose(wanted[0].figure or {}, merged_outputs(wanted[0]))
-        figure = module_of(chosen).draw(chosen, results[0])
-    return figure
+        return claims.get(name).figure(*results)
+    return figures.choose(wanted[0].figure or {}, merged_outputs(wanted[0])).draw(results[0])
 
 
 def drawing_hash(name: str) -> str:
@@ -77,7 +74,7 @@ def drawing_hash(name: str) -> str:
 
 
 def _imported(path: Path) -> set[Path]:
-    """A file and what it imports of figures and of the claims' shared files, the ledger apart, and so on."""
+    """A file and what it imports of figures, of statistics and of the claims' shared files, and so on."""
     found, left = set(), [path]
     while left:
         here = left.pop()
@@ -87,7 +84,7 @@ def _imported(path: Path) -> set[Path]:
                 continue
             inside = ROOT.joinpath(*str(node.module).split("."))
             for file in [inside.with_suffix(".py"), *(inside / f"{name.name}.py" for name in node.names)]:
-                if file.exists() and file.name != "_ledger.py" and file not in found:
+                if file.exists() and file not in found:
                     left.append(file)
     return found
 
@@ -96,15 +93,16 @@ def _lines(path: Path) -> str:
     """The code without imports, blank lines, comments and docstrings; of a claim its functions but the judge."""
     text = path.read_text(encoding="utf-8")
     lines, kept = text.splitlines(), []
-    for node in ast.parse(text).body:
+    body: list[ast.stmt] = ast.parse(text).body
+    if path.parent.name == "claims":
+        body = [inner for node in body for inner in (node.body if isinstance(node, ast.ClassDef) else [node])]
+        body = [node for node in body if isinstance(node, ast.FunctionDef) and node.name not in NOT_DRAWING]
+    for node in body:
         if isinstance(node, ast.Import | ast.ImportFrom | ast.Expr):
             continue
-        if path.parent.name == "claims" and (not isinstance(node, ast.FunctionDef) or node.name == "judge"):
-            continue
-        said = set()
+        said: set[int] = set()  # lines of docstrings
         for inner in ast.walk(node):
-            body = getattr(inner, "body", None)
-            first = body[0] if isinstance(body, list) and body else None
+            first = inner.body[0] if isinstance(inner, ast.FunctionDef | ast.ClassDef) else None
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 said |= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
         for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):

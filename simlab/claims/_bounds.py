@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from simlab.claims.claim import Judgement
-from simlab.figures.curves import combinations
 from simlab.figures.style import BLUE, BROWN, panels
 from simlab.record.reader import Results
+from simlab.statistics.sweeps import points_of
 
 LEAST_SHARE = 0.99
 FLOOR = 1e-6
@@ -27,7 +27,7 @@ WORDS = {
 def points(results: Results) -> list[dict[str, Any]]:
     """Of every learner and cube: the risks of all targets, the bound, and how many functions were combined."""
     rows = []
-    for at in combinations(results, "risk", ("target",)):
+    for at in points_of(results, "risk", ("target",)):
         risks = results.select("risk", at)
         bound = float(results.select("bound", at))
         row = {
@@ -59,7 +59,7 @@ def _name(at: dict[str, Any], functions: int) -> str:
     return ", ".join([*words, f"{'D' if 'network' in at else 'N'} = {functions}"])
 
 
-def judged(results: Results) -> Judgement:
+def judge_bound(results: Results) -> Judgement:
     """All of them above the bound for 99 % of the targets, with no more functions than the theorem allows."""
     rows = points(results)
     worst = min(rows, key=lambda row: row["share"])
@@ -76,7 +76,7 @@ def judged(results: Results) -> Judgement:
     return Judgement(bool(within and worst["share"] >= LEAST_SHARE), measured, {"points": details}, short)
 
 
-def drawn(results: Results, control: Results) -> Picture:
+def draw_bound(results: Results, control: Results) -> Picture:
     fig, axes = panels(2)
     fig.set_size_inches(11.5, max(3.6, 1.6 + 0.3 * len(points(results))))
     _strips(axes[0], points(results), "all coordinates given")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,15 +11,14 @@ from numpy.typing import NDArray
 
 from simlab.figures.spectra import compensated_axes, eigenvalue_axes, eigenvalue_lines, law_power
 from simlab.record.reader import Results
+from simlab.statistics.sweeps import points_of
 
 Floats = NDArray[np.float64]
 
 
-def points(results: Results) -> Iterator[dict[str, Any]]:
-    """The coordinates of every point of the sweep."""
-    dims = results.dims["trace"]
-    for values in itertools.product(*(results[dim].tolist() for dim in dims)):
-        yield dict(zip(dims, values, strict=True))
+def kernels_of(results: Results) -> Iterator[dict[str, Any]]:
+    """The coordinates of every kernel and dimension of the sweep."""
+    return points_of(results, "trace")
 
 
 def number(results: Results, name: str, at: dict[str, Any]) -> float:

@@ -10,21 +10,22 @@ from matplotlib.figure import Figure as Picture
 
 from simlab.claims import _spectra
 from simlab.claims.claim import Judgement
-from simlab.figures.curves import averaged, combinations, label, stairs
+from simlab.figures.curves import label, stairs
 from simlab.figures.style import BLUE, RED, panels
 from simlab.record.reader import Results
+from simlab.statistics.sweeps import mean_over_seeds, points_of
 
 LEARNED = 0.3
 UNLEARNED = 0.55
 """Shares of a degree's power left, mean over seeds and targets; at d = 20 to 40 the steps are not yet sharp."""
 
 
-def judge(results: Results, above: int = 0) -> Judgement:
+def judge_staircase(results: Results, above: int = 0) -> Judgement:
     """Between d^ℓ and d^(ℓ+1) the degrees up to ℓ + above are learned and no others."""
     rows: list[dict[str, Any]] = []
-    for at in combinations(results, "exponent", ("seed",)):
-        exponent = float(averaged(results, "exponent", at)[0])
-        share = averaged(results, "unlearned", at)[0]
+    for at in points_of(results, "exponent", ("seed",)):
+        exponent = float(mean_over_seeds(results, "exponent", at)[0])
+        share = mean_over_seeds(results, "unlearned", at)[0]
         last = floor(exponent) + above
         for degree, left in zip(results["degree"].tolist(), share.tolist(), strict=True):
             rows.append(
@@ -41,12 +42,12 @@ def judge(results: Results, above: int = 0) -> Judgement:
     return Judgement(holds, measured, {"shares": rows}, short)
 
 
-def figure(results: Results, control: Results, what: str, title: str, control_title: str) -> Picture:
+def draw_staircase(results: Results, control: Results, what: str, title: str, control_title: str) -> Picture:
     sides = [
         (results, at, ", ".join(filter(None, [title, label(at)])))
-        for at in combinations(results, "unlearned", ("seed", _size(results)))
+        for at in points_of(results, "unlearned", ("seed", _size(results)))
     ]
-    sides += [(control, at, "") for at in list(combinations(control, "unlearned", ("seed", _size(control))))[:1]]
+    sides += [(control, at, "") for at in list(points_of(control, "unlearned", ("seed", _size(control))))[:1]]
     fig, axes = panels(len(sides))
     for axis, (source, at, text) in zip(axes, sides, strict=True):
         stairs(axis, source, at, what)

@@ -24,13 +24,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._briefly import brief
+from simlab.claims._short_text import short_exponent
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.powers import Power, fit_power, legend_below, power_line, reference_line
+from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.seeds import courses
 from simlab.figures.style import BLUE, BROWN, colours, panels, tick_at
 from simlab.record.reader import Results
+from simlab.statistics.power_law import PowerLaw, fit_power
 
+Floats = NDArray[np.float64]
 RATES = {"limit": (-0.5, 0.15), "matched": (-1.0, 0.25)}
 WORDS = {"limit": "α₀ of the law", "matched": "α₀ matched"}
 GROWN = 1.2
@@ -101,7 +103,7 @@ class AlphaFlow(Claim):
             "distances": {start: _distances(results, start).mean(axis=1).tolist() for start in RATES},
             "growth": grown,
         }
-        short = f"exponents {brief(powers['limit'])}, {brief(powers['matched'])}; alpha x {grown:.2f}"
+        short = f"exponents {short_exponent(powers['limit'])}, {short_exponent(powers['matched'])}; alpha x {grown:.2f}"
         return Judgement(bool(all(good) and grown >= GROWN), measured, numbers, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
@@ -124,16 +126,13 @@ class AlphaFlow(Claim):
         return fig
 
 
-Floats = NDArray[np.float64]
-
-
 def _distances(results: Results, start: str) -> Floats:
     """(widths, seeds): largest |α/α_flow − 1| over the records."""
     found: Floats = np.abs(results["alpha"] / results[f"alpha_{start}"] - 1.0).max(axis=-1)
     return found
 
 
-def _powers(results: Results) -> dict[str, Power | None]:
+def _powers(results: Results) -> dict[str, PowerLaw | None]:
     return {start: fit_power(results["network.width"], _distances(results, start)) for start in RATES}
 
 

@@ -23,6 +23,7 @@ from simlab.figures.style import colours, panels, tick_at
 from simlab.record.reader import Results
 from simlab.sphere.ball_law import BallLaw
 
+Floats = NDArray[np.float64]
 ERRORS = 3.0
 LEARNED = 0.5
 MASS = 0.4
@@ -124,9 +125,6 @@ class CertificateHolds(Claim):
         axes[0].legend(frameon=False, fontsize=8)
         axes[-1].legend(frameon=False, fontsize=8)
         return fig
-
-
-Floats = NDArray[np.float64]
 
 
 def _ordered(results: Results, name: str) -> Floats:

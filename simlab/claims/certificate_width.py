@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure as Picture
-from numpy.typing import NDArray
 
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.certificates import DIM, REFERENCE, width_lines
 from simlab.figures.style import GREY, panels
 from simlab.record.reader import Results
+from simlab.statistics.power_law import slope
 
 FREQUENCY = 3.0
 SLOPES = (float(np.log10(FREQUENCY - 1)), float(np.log10(FREQUENCY + 1)))
@@ -73,30 +73,30 @@ class CertificateWidth(Claim):
         dims = results[DIM].astype(np.float64)
         largest = int(np.argmax(results["eps"]))
         widths, lipschitz = results["log10_width"][:, largest], results[f"log10_width{REFERENCE}"]
-        slope = _slope(dims, widths)
+        steepness = slope(dims, widths)
         # A power of d would be twice as steep in the lower half of the dimensions as in the upper.
         half = dims.size // 2
-        halves = _slope(dims[: half + 1], widths[: half + 1]), _slope(dims[half:], widths[half:])
+        halves = slope(dims[: half + 1], widths[: half + 1]), slope(dims[half:], widths[half:])
         beyond = float(results["beyond"][:, results["ratio"].tolist().index(2.0)].min())
         spread = float(np.ptp(lipschitz, axis=0).max()) if np.all(np.isfinite(lipschitz)) else np.inf
-        exponential = SLOPES[0] <= slope <= SLOPES[1] and abs(halves[1] - halves[0]) <= BEND * slope
+        exponential = SLOPES[0] <= steepness <= SLOPES[1] and abs(halves[1] - halves[0]) <= BEND * steepness
         # Where one neuron would do, nothing is shown.
         some = float(lipschitz[:, int(np.argmin(results["eps"]))].min()) > 0
         measured = (
             f"shells: log10 of the least width {widths[0]:.1f} at d = {dims[0]:g} to {widths[-1]:.1f} at d = "
-            f"{dims[-1]:g}, {slope:.3f} a dimension ({halves[0]:.3f}, {halves[1]:.3f} by halves), at least "
+            f"{dims[-1]:g}, {steepness:.3f} a dimension ({halves[0]:.3f}, {halves[1]:.3f} by halves), at least "
             f"{100 * beyond:.0f} % of the energy beyond 2R_d; ReLU(1-|x|): least widths {10 ** lipschitz.min():.0f} "
             f"to {10 ** lipschitz.max():.0f}"
         )
         numbers = {
-            "slope": slope,
+            "slope": steepness,
             "slope_by_halves": list(halves),
             "beyond": beyond,
             "lipschitz_range": spread,
             "log10_widths": widths.tolist(),
             "log10_widths_lipschitz": lipschitz.tolist(),
         }
-        short = f"least width x {10**slope:.2f} per dimension"
+        short = f"least width x {10**steepness:.2f} per dimension"
         return Judgement(bool(exponential and beyond >= BEYOND and spread <= RANGE and some), measured, numbers, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
@@ -118,10 +118,3 @@ class CertificateWidth(Claim):
         for axis in axes[1:]:
             axis.set_ylim(-0.15, max(3.0, axis.get_ylim()[1]))  # points at 0, one neuron, whole
         return fig
-
-
-Floats = NDArray[np.float64]
-
-
-def _slope(dims: Floats, log10_widths: Floats) -> float:
-    return float(np.polyfit(dims, log10_widths, 1)[0])

@@ -14,9 +14,11 @@ import numpy as np
 from matplotlib.figure import Figure as Picture
 
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.curves import Floats, averaged, learning_curve, log_axes
+from simlab.figures.curves import Floats, learning_curve, log_axes
 from simlab.figures.style import colours, panels
 from simlab.record.reader import Results
+from simlab.statistics.power_law import slope
+from simlab.statistics.sweeps import mean_over_seeds
 
 ERROR_TOLERANCE = 0.1
 SLOPE_TOLERANCE = 0.1
@@ -69,8 +71,8 @@ class DeepShallowCurves(Claim):
         n = results["experiment.samples"].astype(np.float64)
         rows: list[dict[str, Any]] = []
         for depth in results["kernel.depth"].tolist():
-            own, _ = averaged(results, "test_error", {"kernel.depth": depth})
-            other, _ = averaged(results, "reference_error", {"kernel.depth": depth})
+            own, _ = mean_over_seeds(results, "test_error", {"kernel.depth": depth})
+            other, _ = mean_over_seeds(results, "reference_error", {"kernel.depth": depth})
             rows.append(
                 {
                     "depth": depth,
@@ -94,7 +96,7 @@ class DeepShallowCurves(Claim):
             depths = source["kernel.depth"].tolist()
             for depth, shade in zip(depths, colours(len(depths)), strict=True):
                 learning_curve(axis, source, {"kernel.depth": depth}, shade, f"depth {depth}")
-            other, spread = averaged(source, "reference_error", {"kernel.depth": depths[0]})
+            other, spread = mean_over_seeds(source, "reference_error", {"kernel.depth": depths[0]})
             axis.errorbar(source["experiment.samples"], other, spread, fmt="kx", ms=6, capsize=2, lw=1, label="Laplace")
             log_axes(axis, source["experiment.samples"])
             axis.set_title(title, fontsize=10)
@@ -107,7 +109,8 @@ class DeepShallowCurves(Claim):
             depths = source["kernel.depth"].tolist()
             for depth, shade in zip(depths, colours(len(depths)), strict=True):
                 own, other = (
-                    averaged(source, key, {"kernel.depth": depth})[0] for key in ("test_error", "reference_error")
+                    mean_over_seeds(source, key, {"kernel.depth": depth})[0]
+                    for key in ("test_error", "reference_error")
                 )
                 right.plot(
                     source["experiment.samples"], own / other, style, color=shade, ms=5, label=f"{name}, depth {depth}"
@@ -122,4 +125,4 @@ class DeepShallowCurves(Claim):
 
 
 def _slope(n: Floats, error: Floats) -> float:
-    return float(np.polyfit(np.log(n), np.log(error), 1)[0])
+    return slope(np.log(n), np.log(error))

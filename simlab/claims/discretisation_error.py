@@ -19,6 +19,7 @@ from simlab.figures.seeds import course
 from simlab.figures.style import CONTROL_COLOUR, GUIDE, MEASURED, colours, panels, tick_at
 from simlab.record.reader import Results
 
+Floats = NDArray[np.float64]
 GROWN = 1.05
 LEARNED = 0.2
 
@@ -103,9 +104,6 @@ class DiscretisationError(Claim):
             tick_at(axes[2], results["network.width"])
         legend_below(axes[2], "")
         return fig
-
-
-Floats = NDArray[np.float64]
 
 
 def _growth(results: Results) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure as Picture
 
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.fourier_tubes import pair, rows
+from simlab.figures.fourier_tubes import draw_pair, panel_rows
 from simlab.record.reader import Results
 
 LEAST, MOST = 0.02, 1e-4
@@ -87,7 +87,7 @@ class FourierTubes(Claim):
         return Judgement(bool(holds), measured, numbers, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
-        fig, axes = rows(2)
+        fig, axes = panel_rows(2)
         for row, some, name in zip(axes, (results, control), ("two layers", "control, three layers"), strict=True):
-            pair(fig, row, some, {"seed": some["seed"][0]}, name)
+            draw_pair(fig, row, some, {"seed": some["seed"][0]}, name)
         return fig

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure as Picture
-from numpy.typing import NDArray
 
-from simlab.claims._briefly import brief
+from simlab.claims._short_text import short_exponent
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.powers import fit_power, power_line, reference_line
-from simlab.figures.style import CONTROL_COLOUR, GREY, MEASURED, panels, setting, tick_at
+from simlab.figures.powers import power_line, reference_line
+from simlab.figures.style import CONTROL_COLOUR, GREY, MEASURED, panels, tick_at
 from simlab.record.reader import Results
+from simlab.statistics.power_law import fit_power, fit_weighted_power
+from simlab.statistics.sweeps import setting
 
 CONJUGATE_RATE, CONJUGATE_TOLERANCE = -0.5, 0.05
 KURTOSIS_RATE, KURTOSIS_TOLERANCE = -1.0, 0.35
@@ -61,7 +62,7 @@ class GPLimit(Claim):
     def judge(self, results: Results) -> Judgement:
         width = results["network.width"]
         conjugate = fit_power(width, results["conjugate_error"])
-        rate, rate_error = _kurtosis_rate(width, results["kurtosis"], results["kurtosis_se"])
+        rate, rate_error = fit_weighted_power(width, results["kurtosis"], results["kurtosis_se"], CLEAR)
         widest = int(np.argmax(width))
         z, distance, critical = (
             float(results[name][widest]) for name in ("covariance_z", "ks_distance", "ks_critical")
@@ -87,7 +88,7 @@ class GPLimit(Claim):
             "conjugate": conjugate.exponent if conjugate else None,
             "kurtosis": rate if np.isfinite(rate) else None,
         }
-        short = f"exponents {brief(conjugate)} (kernel), {rate:.2f} (kurtosis)"
+        short = f"exponents {short_exponent(conjugate)} (kernel), {rate:.2f} (kurtosis)"
         return Judgement(bool(holds), measured, {"exponents": exponents, **numbers}, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
@@ -119,16 +120,3 @@ class GPLimit(Claim):
             tick_at(axis, results["network.width"])
             axis.legend(frameon=False, fontsize=8, loc="upper right" if axis is right else "lower left")
         return fig
-
-
-def _kurtosis_rate(
-    width: NDArray[np.int64], value: NDArray[np.float64], error: NDArray[np.float64]
-) -> tuple[float, float]:
-    """Exponent and its standard error by weighted least squares of the logarithms; NaN from fewer than three."""
-    clear = value > CLEAR * error
-    if np.count_nonzero(clear) < 3:
-        return float("nan"), float("nan")
-    x, y, weight = np.log(width[clear]), np.log(value[clear]), (value[clear] / error[clear]) ** 2
-    centred = x - np.average(x, weights=weight)
-    size = float(np.sum(weight * centred**2))
-    return float(np.sum(weight * centred * y) / size), size**-0.5

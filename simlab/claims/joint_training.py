@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims import _rivals
+from simlab.claims import _learners
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.seeds import band
 from simlab.figures.style import CONTROL_COLOUR, GUIDE, MEASURED, panels
@@ -23,22 +23,28 @@ class JointTraining(Claim):
     )
     source = "ResNet beyond kernels [S3] §1, §7 (Allen-Zhu and Li 2019)"
     expected = "mean test error at most 0.7 of the line k·α² of having learned F alone, at the best step"
-    quick = _rivals.spec(_rivals.descents("residual", (0.3, 0.6, 1.0)), _rivals.SMALL, seeds=6)
-    full = _rivals.spec(_rivals.descents("residual", (0.2, 0.4, 0.6, 0.8), (2.5e-4, 5e-4)), _rivals.PUBLISHED, seeds=5)
+    quick = _learners.spec(_learners.descents("residual", (0.3, 0.6, 1.0)), _learners.SMALL, seeds=6)
+    full = _learners.spec(
+        _learners.descents("residual", (0.2, 0.4, 0.6, 0.8), (2.5e-4, 5e-4)),
+        _learners.PUBLISHED,
+        seeds=5,
+    )
     control = ("flow.layerwise=true",)
 
     def judge(self, results: Results) -> Judgement:
-        row, level = _rivals.best(results)[0], _rivals.line(results)
+        row, level = _learners.best(results)[0], _learners.line(results)
         measured = (
             f"error {row.error:.3f} (seeds {row.errors.min():.3f} to {row.errors.max():.3f}) at step {row.step:g}, "
             f"{row.error / level:.2f} of the line {level:.3f}; {row.composed.mean():.2f} of αG(F) learned"
         )
         short = f"error {row.error / level:.2f} of the line"
-        return Judgement(bool(row.error <= _rivals.LEARNED * level), measured, {"line": level, **row.numbers()}, short)
+        return Judgement(
+            bool(row.error <= _learners.LEARNED * level), measured, {"line": level, **row.numbers()}, short
+        )
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, (left, right) = panels(2)
-        level = _rivals.line(results)
+        level = _learners.line(results)
         for source, colour, style, label in (
             (results, MEASURED, "o-", "together"),
             (control, CONTROL_COLOUR, "s--", "control: one after the other"),
@@ -49,13 +55,13 @@ class JointTraining(Claim):
                 for step, decay in zip(steps, decays, strict=True)
             ]
             for axis, name in ((left, "test_error"), (right, "learned_composed")):
-                values = _rivals.table(source, name)[:, 0]
+                values = _learners.table(source, name)[:, 0]
                 band(axis, range(len(x)), values, colour)
                 axis.plot(range(len(x)), values.mean(axis=1), style, ms=5, lw=1.2, color=colour, label=label)
                 axis.set_xticks(range(len(x)), x)
                 axis.set_xlabel("step size" if len(set(decays)) == 1 else "step size and weight decay")
         left.axhline(level, color="k", ls=":", lw=1.2, label="$F$ alone")
-        left.axhline(_rivals.LEARNED * level, color=GUIDE, lw=0.8)
+        left.axhline(_learners.LEARNED * level, color=GUIDE, lw=0.8)
         left.set(yscale="log", ylabel=r"test error $\mathrm{E}\|f - H\|^2$", title="error at the end")
         right.set(ylabel=r"part of $\alpha G(F)$ learned", title=r"what of $\alpha G(F)$ is learned", ylim=(0, 1.05))
         left.legend(frameon=False, fontsize=8, loc="lower left")

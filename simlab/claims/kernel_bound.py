@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._bounds import drawn, judged
+from simlab.claims._bounds import draw_bound, judge_bound
 from simlab.claims.claim import Claim, Judgement
 from simlab.record.reader import Results
 
@@ -56,7 +56,7 @@ class KernelBound(Claim):
     control = ('experiment.given="target"',)
 
     def judge(self, results: Results) -> Judgement:
-        return judged(results)
+        return judge_bound(results)
 
     def figure(self, results: Results, control: Results) -> Picture:
-        return drawn(results, control)
+        return draw_bound(results, control)

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure as Picture
 
 from simlab.claims._spectra import label
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.curves import averaged, combinations
 from simlab.figures.style import RED, colours, panels, tick_at
 from simlab.record.reader import Results
+from simlab.statistics.sweeps import mean_over_seeds, points_of
 
 FLOOR = 0.8
 LEAST = 0.2
@@ -104,19 +104,19 @@ def _points(results: Results) -> list[dict[str, Any]]:
     """Of every kernel and dimension: error over variance, what the degrees above ℓ have of it, and theory's error."""
     sizes = dict(zip(results["data.dim"].tolist(), results["experiment.samples"].tolist(), strict=True))
     rows = []
-    for at in combinations(results, "test_error", ("seed",)):
-        power = averaged(results, "power_by_degree", at)[0]
-        variance = float(averaged(results, "power_total", at)[0] - power[0])
+    for at in points_of(results, "test_error", ("seed",)):
+        power = mean_over_seeds(results, "power_by_degree", at)[0]
+        variance = float(mean_over_seeds(results, "power_total", at)[0] - power[0])
         learned = floor(log(sizes[at["data.dim"]]) / log(at["data.dim"]))
         rows.append(
             {
                 "at": label(at),
                 "depth": at["kernel.depth"],
                 "dim": at["data.dim"],
-                "error": float(averaged(results, "test_error", at)[0]) / variance,
-                "spread": float(averaged(results, "test_error", at)[1]) / variance,
+                "error": float(mean_over_seeds(results, "test_error", at)[0]) / variance,
+                "spread": float(mean_over_seeds(results, "test_error", at)[1]) / variance,
                 "above": 1.0 - float(power[1 : learned + 1].sum()) / variance,
-                "theory": float(averaged(results, "theory", at)[0]) / variance,
+                "theory": float(mean_over_seeds(results, "theory", at)[0]) / variance,
             }
         )
     return rows

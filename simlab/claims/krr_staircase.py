@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims import _staircases
+from simlab.claims._staircases import draw_staircase, judge_staircase
 from simlab.claims.claim import Claim, Judgement
 from simlab.record.reader import Results
 
@@ -41,7 +41,7 @@ class KRRStaircase(Claim):
     control = ("kernel.activation=abs",)
 
     def judge(self, results: Results) -> Judgement:
-        return _staircases.judge(results)
+        return judge_staircase(results)
 
     def figure(self, results: Results, control: Results) -> Picture:
-        return _staircases.figure(results, control, "n", "kernel regression", "absolute value")
+        return draw_staircase(results, control, "n", "kernel regression", "absolute value")

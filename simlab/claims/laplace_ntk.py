@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._spectra import Floats, label, points
+from simlab.claims._spectra import Floats, kernels_of, label
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.spectra import compensated_axes, eigenvalue_lines
 from simlab.figures.style import GREEN, colours, panels
 from simlab.record.reader import Results
+from simlab.statistics.power_law import slope
 
 SLOPE = 0.02
 SPREAD = 100.0
@@ -47,7 +48,7 @@ class LaplaceNTK(Claim):
 
     def judge(self, results: Results) -> Judgement:
         rows: list[dict[str, Any]] = []
-        for at in points(results):
+        for at in kernels_of(results):
             log_ratio = _log_ratio(results, at)
             rows.append({"at": label(at), "log10_spread": float(np.ptp(log_ratio)), "slope": _slope(log_ratio)})
         spread, slope = max(row["log10_spread"] for row in rows), max(abs(row["slope"]) for row in rows)
@@ -93,4 +94,4 @@ def _log_ratio(results: Results, at: dict[str, object]) -> Floats:
 def _slope(log_ratio: Floats) -> float:
     """Of log ratio against log k over the upper half, parities averaged: they tend to different constants."""
     k = np.arange(log_ratio.size // 2, log_ratio.size - 1, 2)
-    return float(np.polyfit(np.log10(k + 0.5), 0.5 * (log_ratio[k] + log_ratio[k + 1]), 1)[0])
+    return slope(np.log10(k + 0.5), 0.5 * (log_ratio[k] + log_ratio[k + 1]))

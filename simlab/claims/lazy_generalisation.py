@@ -19,10 +19,10 @@ from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.powers import reduced
 from simlab.figures.seeds import band
-from simlab.figures.style import CONTROL_COLOUR, MEASURED, panels, setting
+from simlab.figures.style import CONTROL_COLOUR, MEASURED, panels
 from simlab.record.reader import Results
+from simlab.statistics.sweeps import last_or_largest, setting
 
 STANDARD_ERRORS = 2.0
 FACTOR = 8.0
@@ -114,7 +114,7 @@ class LazyGeneralisation(Claim):
             (control, CONTROL_COLOUR, "s--", r"control: $\alpha = 10^6$, lazy for every $\tau$"),
         ):
             taus, loss = _ends(source)
-            moved = reduced(source, "relative_movement", {}, "end")[np.argsort(source["network.init_std"])]
+            moved = last_or_largest(source, "relative_movement", {}, "end")[np.argsort(source["network.init_std"])]
             for axis, values in ((left, loss), (right, moved)):
                 band(axis, taus, values, colour)
                 axis.plot(taus, values.mean(axis=1), style, ms=4, lw=1.3, color=colour, label=label)
@@ -133,7 +133,7 @@ def _ends(results: Results) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """τ ascending, and the test loss at the end : (τ, teachers)."""
     taus = np.asarray(results["network.init_std"], dtype=np.float64)
     order = np.argsort(taus)
-    return taus[order], reduced(results, "test_loss", {}, "end")[order]
+    return taus[order], last_or_largest(results, "test_loss", {}, "end")[order]
 
 
 def _fall(mean: NDArray[np.float64], error: NDArray[np.float64]) -> float:

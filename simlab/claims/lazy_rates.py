@@ -17,12 +17,12 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._briefly import brief
-from simlab.claims._rates import sup_rate
+from simlab.claims._short_text import short_exponent
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.powers import legend_below, power_line, reduced, reference_line
+from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.style import BLUE, BROWN, GREEN, PURPLE, panels
 from simlab.record.reader import Results
+from simlab.statistics.sweeps import last_or_largest, sup_power
 
 MOVEMENT, MOVEMENT_TOLERANCE = -1.0, 0.02
 DISTANCE, DISTANCE_TOLERANCE = -2.0, 0.05
@@ -73,23 +73,23 @@ class LazyRates(Claim):
     control = ("network.doubled=false",)
 
     def judge(self, results: Results) -> Judgement:
-        words, briefly, numbers, good = [], [], {}, []
+        words, shorts, numbers, good = [], [], {}, []
         for activation in results["network.activation"].tolist():
             at = {"network.activation": activation}
-            movement = sup_rate(results, "flow.alpha", "weight_movement", at)
-            distance = sup_rate(results, "flow.alpha", "linear_weight_distance", at)
+            movement = sup_power(results, "flow.alpha", "weight_movement", at)
+            distance = sup_power(results, "flow.alpha", "linear_weight_distance", at)
             good.append(movement is not None and movement.within(MOVEMENT, MOVEMENT_TOLERANCE))
             if activation == SMOOTH:
                 good.append(distance is not None and distance.within(DISTANCE, DISTANCE_TOLERANCE))
             judged = [movement, distance] if activation == SMOOTH else [movement]
-            briefly.append(f"{', '.join(map(brief, judged))} ({activation})")
+            shorts.append(f"{', '.join(map(short_exponent, judged))} ({activation})")
             words.append(f"{activation}: movement {movement}, from the linearised one {distance}")
             numbers[activation] = {
                 name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
                 for name, power in (("movement", movement), ("distance", distance))
             }
         holds = SMOOTH in results["network.activation"] and all(good)
-        short = f"exponents {', '.join(briefly)}"
+        short = f"exponents {', '.join(shorts)}"
         return Judgement(bool(holds), "exponents in alpha: " + "; ".join(words), {"exponents": numbers}, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
@@ -104,7 +104,7 @@ class LazyRates(Claim):
             tops = []
             for i, activation in enumerate(source["network.activation"].tolist()):
                 for name in names:
-                    values = reduced(source, name, {"network.activation": activation})
+                    values = last_or_largest(source, name, {"network.activation": activation})
                     what = f"{activation}, {'movement' if name == 'weight_movement' else 'distance'}"
                     line = 2 * i + (name == "linear_weight_distance" and exponent is None)
                     look = (BLUE, BROWN, GREEN, PURPLE)[line], activation if exponent else what, "osD^"[line]

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims import _rivals
+from simlab.claims import _learners
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.seeds import band
 from simlab.figures.style import CONTROL_COLOUR, MEASURED, panels
@@ -33,18 +33,20 @@ class LearningRateDecides(Claim):
         "error above 0.9 of the line k·α² at the smallest step, at most 0.7 of it at the best, which is within a "
         "factor of 5 of the smallest step that diverges"
     )
-    quick = _rivals.spec(
-        _rivals.descents("residual", (0.01, 0.03, 0.1, 0.3, 0.6, 0.9, 1.2, 1.7, 2.4)), _rivals.SMALL, seeds=5
+    quick = _learners.spec(
+        _learners.descents("residual", (0.01, 0.03, 0.1, 0.3, 0.6, 0.9, 1.2, 1.7, 2.4)),
+        _learners.SMALL,
+        seeds=5,
     )
-    full = _rivals.spec(
-        _rivals.descents("residual", (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.4, 2.0)),
-        _rivals.PUBLISHED,
+    full = _learners.spec(
+        _learners.descents("residual", (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.4, 2.0)),
+        _learners.PUBLISHED,
         seeds=5,
     )
     control = ("network.trained=first", "sweep.seeds=3")
 
     def judge(self, results: Results) -> Judgement:
-        found, level = _rates(results), _rivals.line(results)
+        found, level = _rates(results), _learners.line(results)
         steps, error = found["steps"], found["errors"].mean(axis=1)
         ended = np.flatnonzero(found["diverged"] > 0)
         edge = float(steps[ended[0]]) if ended.size else float("inf")
@@ -52,7 +54,7 @@ class LearningRateDecides(Claim):
         best = int(np.argmin(np.where(stable, error, np.inf)))
         smallest = float(error[0])
         holds = (
-            smallest >= SMALL_LEAVES * level and error[best] <= _rivals.LEARNED * level and steps[best] >= edge / NEAR
+            smallest >= SMALL_LEAVES * level and error[best] <= _learners.LEARNED * level and steps[best] >= edge / NEAR
         )
         measured = (
             f"error over line: {smallest / level:.2f} at step {steps[0]:g}, {error[best] / level:.2f} at "
@@ -70,7 +72,7 @@ class LearningRateDecides(Claim):
         fig, (left, right) = panels(2)
         _draw((left, right), results, MEASURED, "o-", "both layers trained")
         _draw((left, right), control, CONTROL_COLOUR, "s--", "control: second layer as drawn")
-        left.axhline(_rivals.line(results), color="k", ls=":", lw=1.4, label="$F$ alone")
+        left.axhline(_learners.line(results), color="k", ls=":", lw=1.4, label="$F$ alone")
         left.set(
             yscale="log",
             ylabel=r"test error $\mathrm{E}\|f - H\|^2$",
@@ -88,9 +90,9 @@ def _rates(results: Results) -> dict[str, Any]:
     order = np.argsort(results["flow.step"])
     return {
         "steps": np.asarray(results["flow.step"])[order],
-        "errors": _rivals.table(results, "test_error")[order, 0],
-        "composed": _rivals.table(results, "learned_composed")[order, 0],
-        "diverged": _rivals.table(results, "diverged")[order, 0].mean(axis=1),
+        "errors": _learners.table(results, "test_error")[order, 0],
+        "composed": _learners.table(results, "learned_composed")[order, 0],
+        "diverged": _learners.table(results, "diverged")[order, 0].mean(axis=1),
     }
 
 

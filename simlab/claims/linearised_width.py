@@ -14,12 +14,12 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._briefly import brief
-from simlab.claims._rates import sup_rate
+from simlab.claims._short_text import short_exponent
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.powers import legend_below, power_line, reduced, reference_line
+from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.style import BLUE, BROWN, GREEN, panels, tick_at
 from simlab.record.reader import Results
+from simlab.statistics.sweeps import last_or_largest, sup_power
 
 BOUND = -0.5
 PREDICTIONS, PREDICTIONS_TOLERANCE = {"tanh": -1.0, "relu": -0.75}, 0.2
@@ -68,11 +68,11 @@ class LinearisedWidth(Claim):
     control = ('network.scaling="mean_field"', "sweep.seeds=4")
 
     def judge(self, results: Results) -> Judgement:
-        words, briefly, numbers, good = [], [], {}, []
+        words, shorts, numbers, good = [], [], {}, []
         for activation in results["network.activation"].tolist():
             at = {"network.activation": activation}
-            predictions = sup_rate(results, "network.width", "linear_test_distance", at)
-            weights = sup_rate(results, "network.width", "linear_weight_distance", at)
+            predictions = sup_power(results, "network.width", "linear_test_distance", at)
+            weights = sup_power(results, "network.width", "linear_weight_distance", at)
             good.append(
                 predictions is not None
                 and predictions.high < BOUND
@@ -81,14 +81,14 @@ class LinearisedWidth(Claim):
             if activation == SMOOTH:
                 good.append(weights is not None and abs(weights.exponent - WEIGHTS) <= WEIGHTS_TOLERANCE)
             judged = [predictions, weights] if activation == SMOOTH else [predictions]
-            briefly.append(f"{', '.join(map(brief, judged))} ({activation})")
+            shorts.append(f"{', '.join(map(short_exponent, judged))} ({activation})")
             words.append(f"{activation}: predictions {predictions}, weights {weights}")
             numbers[activation] = {
                 name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
                 for name, power in (("predictions", predictions), ("weights", weights))
             }
         holds = SMOOTH in results["network.activation"] and all(good)
-        short = f"exponents {', '.join(briefly)}"
+        short = f"exponents {', '.join(shorts)}"
         return Judgement(bool(holds), "exponents in m: " + "; ".join(words), {"exponents": numbers}, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
@@ -102,7 +102,7 @@ class LinearisedWidth(Claim):
         for axis, source, name, title in sides:
             tops = []
             for i, activation in enumerate(source["network.activation"].tolist()):
-                values = reduced(source, name, {"network.activation": activation})
+                values = last_or_largest(source, name, {"network.activation": activation})
                 power_line(axis, width, values, (BLUE, BROWN, GREEN)[i], activation, "os^"[i], ("-", "--", "-.")[i])
                 tops.append(float(np.nanmax(values.mean(axis=1))))
             reference_line(axis, width, 1.5 * max(tops), BOUND)

@@ -13,10 +13,13 @@ from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.seeds import centre, courses, each_seed
+from simlab.figures.seeds import courses
 from simlab.figures.style import BLUE, BROWN, CONTROL_COLOUR, GUIDE, MEASURED, panels
 from simlab.record.reader import Results
+from simlab.statistics.means import centre
+from simlab.statistics.sweeps import each_seed
 
+Floats = NDArray[np.float64]
 LARGEST, TYPICAL = 4.5, 1.5
 NEAR = 0.1
 FALLEN = 0.5
@@ -110,9 +113,6 @@ class LossSplit(Claim):
         axes[2].set_ylabel("|cross term| / standard error")
         axes[2].legend(frameon=False, fontsize=8)
         return fig
-
-
-Floats = NDArray[np.float64]
 
 
 def _pulls(results: Results) -> Floats:

@@ -16,11 +16,12 @@ import numpy as np
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._briefly import between
+from simlab.claims._short_text import short_range
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.degree_decay import decay, predicted, present
+from simlab.figures.degree_decay import decay_lines
 from simlab.figures.style import panels
 from simlab.record.reader import Results
+from simlab.statistics.degrees import degrees_present, predicted_slope
 
 TOLERANCE = 0.2
 WINDOW = 0.3
@@ -76,7 +77,7 @@ class LowDegreesFirst(Claim):
     control = ('network.scaling="mean_field"', "flow.alpha=1.0", "flow.step=0.05")
 
     def judge(self, results: Results) -> Judgement:
-        degrees = present(results["residual_power"], results["residual_power_error"])
+        degrees = degrees_present(results["residual_power"], results["residual_power_error"])
         seeds = results["seed"].tolist()
         found = {k: np.array([_rates(results, seed, k) for seed in seeds]) for k in degrees}
         ratios = {k: rows[:, 0] / rows[:, 1] for k, rows in found.items()}
@@ -94,7 +95,7 @@ class LowDegreesFirst(Claim):
             },
         }
         measured = f"measured/predicted rate: {text}; power halved after {steps} steps"
-        short = f"rates {between(means.values())} of predicted, {'in' if ordered else 'out of'} order"
+        short = f"rates {short_range(means.values())} of predicted, {'in' if ordered else 'out of'} order"
         return Judgement(bool(holds), measured, numbers, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
@@ -103,7 +104,7 @@ class LowDegreesFirst(Claim):
             (axes[0], results, "NTK scaling, linear regime"),
             (axes[1], control, "control: mean-field scaling"),
         ):
-            decay(axis, source, [{"seed": seed} for seed in source["seed"].tolist()])
+            decay_lines(axis, source, [{"seed": seed} for seed in source["seed"].tolist()])
             axis.set_title(title)
         return fig
 
@@ -118,7 +119,7 @@ def _rates(results: Results, seed: int, degree: int) -> tuple[float, float, floa
     end = max(2, int(below[0])) if below.size else len(share)
     x, y = step[1:end], np.log(np.maximum(share[1:end], 1e-300))
     slope = float(x @ y / (x @ x))
-    expected = predicted(results, at, degree)
+    expected = predicted_slope(results, at, degree)
     assert expected is not None  # what the specs observe
     halved = np.flatnonzero(~(share > 0.5))
     return slope, expected, float(step[halved[0]]) if halved.size else float("inf")

@@ -13,13 +13,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._briefly import brief_range
+from simlab.claims._short_text import short_exponents
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.powers import Power, fit_power, legend_below, power_line, reference_line
+from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.seeds import course
 from simlab.figures.style import colours, panels, tick_at
 from simlab.record.reader import Results
+from simlab.statistics.power_law import PowerLaw, fit_power
 
+Floats = NDArray[np.float64]
 RATE = -0.5
 TOLERANCE = 0.15
 FALLEN = 0.1
@@ -86,7 +88,7 @@ class MeanFieldLimit(Claim):
             "risk_ratio": fall,
             "relative_movement": moved,
         }
-        short = f"exponents {brief_range(powers)}; risk fell to {fall:.3f}"
+        short = f"exponents {short_exponents(powers)}; risk fell to {fall:.3f}"
         return Judgement(bool(rates and fall <= FALLEN and moved >= MOVED), measured, numbers, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
@@ -113,9 +115,6 @@ class MeanFieldLimit(Claim):
         return fig
 
 
-Floats = NDArray[np.float64]
-
-
 def _effective(results: Results) -> Floats:
     """1/(1/m − 1/M) of all widths but the widest, M."""
     widths = results["network.width"].astype(np.float64)
@@ -129,7 +128,7 @@ def _distances(results: Results) -> Floats:
     return np.moveaxis(found, -1, 0)
 
 
-def _powers(results: Results) -> list[Power | None]:
+def _powers(results: Results) -> list[PowerLaw | None]:
     return [fit_power(_effective(results), some) for some in _distances(results)]
 
 

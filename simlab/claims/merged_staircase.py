@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.seeds import course
-from simlab.figures.style import CONTROL_COLOUR, MEASURED, colours, panels, setting
+from simlab.figures.style import CONTROL_COLOUR, MEASURED, colours, panels
 from simlab.record.reader import Results
+from simlab.statistics.sweeps import setting
 
+Floats = NDArray[np.float64]
 EXACT, LATE, LATE_TIME, SGD, APART = 0.03, 2e-5, 300.0, 0.06, 0.03
 MONOMIALS = ("z₁", "z₁z₂", "z₁z₂z₃")
 
@@ -117,9 +119,6 @@ class MergedStaircase(Claim):
         _coefficients(axes[1], results, f"{staircase}, $d = {setting(results, 'data', 'dim')}$")
         _coefficients(axes[2], control, f"control: {gap}")
         return fig
-
-
-Floats = NDArray[np.float64]
 
 
 def _times(results: Results) -> Floats:

@@ -18,8 +18,9 @@ from simlab.claims.claim import Claim, Judgement
 from simlab.core.errors import BadInput
 from simlab.data import images
 from simlab.data.directory import data_directory
-from simlab.figures.style import CONTROL_COLOUR, colours, panels, setting
+from simlab.figures.style import CONTROL_COLOUR, colours, panels
 from simlab.record.reader import Results
+from simlab.statistics.sweeps import setting
 
 POINTS = 0.5
 

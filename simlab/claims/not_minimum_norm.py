@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._briefly import between
+from simlab.claims._short_text import short_range
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.seeds import courses
 from simlab.figures.style import BLUE, BROWN, panels
@@ -86,7 +86,7 @@ class NotMinimumNorm(Claim):
             "fitted": fitted.tolist(),
             "test_error": np.asarray(results["test_error"])[..., -1].tolist(),
         }
-        short = f"{between(farther)} times as far as another fit"
+        short = f"{short_range(farther)} times as far as another fit"
         return Judgement(bool(holds), measured, numbers, short)
 
     def figure(self, results: Results, control: Results) -> Picture:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._briefly import brief
+from simlab.claims._short_text import short_exponent
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.powers import Power, fit_power, legend_below, power_line, reference_line
+from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.seeds import courses
 from simlab.figures.style import colours, panels, tick_at
 from simlab.record.reader import Results
+from simlab.statistics.power_law import PowerLaw, fit_power
 
 RATES = {"erf": -1.0, "relu": -0.75}
 TOLERANCE = 0.25
@@ -77,7 +78,7 @@ class NTKDrift(Claim):
             for name, power in powers.items()
         }
         drift = {name: np.nan_to_num(_ends(results, name).mean(axis=-1)).tolist() for name in powers}
-        short = "exponents " + ", ".join(f"{brief(power)} ({name})" for name, power in powers.items())
+        short = "exponents " + ", ".join(f"{short_exponent(power)} ({name})" for name, power in powers.items())
         return Judgement(bool(holds), "; ".join(parts + missing), {"exponents": numbers, "drift": drift}, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
@@ -107,6 +108,6 @@ def _ends(results: Results, activation: str) -> np.ndarray:
     return drift[..., -1]
 
 
-def _powers(results: Results) -> dict[str, Power | None]:
+def _powers(results: Results) -> dict[str, PowerLaw | None]:
     width, activations = results["network.width"], results["network.activation"].tolist()
     return {name: fit_power(width, _ends(results, name)) for name in activations}

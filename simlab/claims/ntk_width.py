@@ -13,11 +13,12 @@ from itertools import cycle
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._briefly import brief_range
+from simlab.claims._short_text import short_exponents
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.powers import Power, fit_power, legend_below, power_line, reference_line
+from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.style import colours, panels, tick_at
 from simlab.record.reader import Results
+from simlab.statistics.power_law import PowerLaw, fit_power
 
 RATE, TOLERANCE = -0.5, 0.12
 ERRORS = ("rms_error", "sup_error")
@@ -65,7 +66,7 @@ class NTKWidth(Claim):
             name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
             for name, power in powers.items()
         }
-        short = f"exponents {brief_range(powers.values())}, {len(powers)} fits"
+        short = f"exponents {short_exponents(powers.values())}, {len(powers)} fits"
         return Judgement(bool(holds), measured, {"exponents": numbers}, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
@@ -88,7 +89,7 @@ class NTKWidth(Claim):
         return fig
 
 
-def _powers(results: Results) -> dict[str, Power | None]:
+def _powers(results: Results) -> dict[str, PowerLaw | None]:
     width = results["network.width"]
     return {
         f"depth {depth}, {error}": fit_power(width, results.select(error, {"network.depth": depth}))

@@ -11,10 +11,11 @@ from typing import Any
 
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims import _rivals
+from simlab.claims import _learners
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.style import GREEN, panels, setting
+from simlab.figures.style import GREEN, panels
 from simlab.record.reader import Results
+from simlab.statistics.sweeps import setting
 
 _WIDE = '"network.width" = {}'
 
@@ -29,23 +30,26 @@ class Overparametrisation(Claim):
         "error above the line k·α² at the smallest width, at most 0.7 of it at every width with more weights than "
         "numbers to fit"
     )
-    quick = _rivals.spec(
-        _rivals.descents("residual", (0.6, 1.0)), _rivals.SMALL, seeds=4, more=_WIDE.format([10, 40, 100, 400])
+    quick = _learners.spec(
+        _learners.descents("residual", (0.6, 1.0)),
+        _learners.SMALL,
+        seeds=4,
+        more=_WIDE.format([10, 40, 100, 400]),
     )
-    full = _rivals.spec(
-        _rivals.descents("residual", (0.4, 0.6, 0.8, 1.0), (2.5e-4, 1e-3)),
-        _rivals.PUBLISHED,
+    full = _learners.spec(
+        _learners.descents("residual", (0.4, 0.6, 0.8, 1.0), (2.5e-4, 1e-3)),
+        _learners.PUBLISHED,
         seeds=5,
         more=_WIDE.format([20, 50, 100, 200, 500, 1000, 2000, 5000]),
     )
     control = ("network.trained=first", "sweep.seeds=3")
 
     def judge(self, results: Results) -> Judgement:
-        rows, level = _rivals.best(results), _rivals.line(results)
+        rows, level = _learners.best(results), _learners.line(results)
         found: list[dict[str, Any]] = [row.numbers() | {"over": _over(results, row.width)} for row in rows]
         wide = [row for row in found if row["over"] > 1.0]
         worst = max(row["error"] for row in wide)
-        holds = found[0]["error"] > level and worst <= _rivals.LEARNED * level
+        holds = found[0]["error"] > level and worst <= _learners.LEARNED * level
         measured = (
             f"error over line: {found[0]['error'] / level:.2f} at width {found[0]['width']}, at most "
             f"{worst / level:.2f} with {wide[0]['over']:.1f} to {wide[-1]['over']:.1f} weights for each number to fit"
@@ -59,8 +63,8 @@ class Overparametrisation(Claim):
             (axes[0], results, "both layers trained"),
             (axes[1], control, "control: second layer as drawn"),
         ):
-            rows, level = _rivals.best(source), _rivals.line(source)
-            _rivals.against_width(axis, rows, level, title)
+            rows, level = _learners.best(source), _learners.line(source)
+            _learners.against_width(axis, rows, level, title)
             edge = next(row.width for row in rows if _over(source, row.width) > 1.0)
             axis.axvspan(edge, rows[-1].width, color=GREEN, alpha=0.07, lw=0)
             axis.text(edge, 2 * level, " more weights than\n numbers to fit", fontsize=8, va="bottom")

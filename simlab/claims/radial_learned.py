@@ -30,6 +30,7 @@ from simlab.figures.words import number
 from simlab.record.reader import Results
 from simlab.sphere.ball_law import BallLaw
 
+Floats = NDArray[np.float64]
 NEAR = 0.03
 FACTOR = 10.0
 MASS = 0.4
@@ -114,9 +115,6 @@ class RadialLearned(Claim):
         _bests(axes[1], results)
         _courses(axes[2], control, "control: a single Gaussian neuron")
         return fig
-
-
-Floats = NDArray[np.float64]
 
 
 def _along(results: Results, name: str) -> Floats:

@@ -13,11 +13,12 @@ from itertools import cycle
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._briefly import brief_range
+from simlab.claims._short_text import short_exponents
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.powers import Power, fit_power, legend_below, power_line, reference_line
+from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.style import colours, panels
 from simlab.record.reader import Results
+from simlab.statistics.power_law import PowerLaw, fit_power
 
 RATE = -0.5
 TOLERANCE = 0.08
@@ -82,7 +83,7 @@ class RandomFeatureRate(Claim):
             name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
             for name, power in rows
         }
-        short = f"exponents {brief_range(power for _, power in rows)}, {len(rows)} fits"
+        short = f"exponents {short_exponents(power for _, power in rows)}, {len(rows)} fits"
         return Judgement(holds, measured, {"exponents": numbers}, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
@@ -110,5 +111,5 @@ def _name(table: str) -> str:
     return f"{fields['kernel'].capitalize()} features" if "kernel" in fields else "ReLU neurons"
 
 
-def _powers(results: Results, table: str) -> dict[str, Power | None]:
+def _powers(results: Results, table: str) -> dict[str, PowerLaw | None]:
     return {name: fit_power(results["network.width"], results.select(name, {"network": table})) for name in ERRORS}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._spectra import decay_panels, label, number, over_predicted, points
+from simlab.claims._spectra import decay_panels, kernels_of, label, number, over_predicted
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.style import colours, paired_panels
 from simlab.record.reader import Results
@@ -50,7 +50,7 @@ class ReLUDecay(Claim):
     def judge(self, results: Results) -> Judgement:
         off, constants, rows = [], [], []
         groups: dict[tuple[str, int], list[float]] = {}
-        for at in points(results):
+        for at in kernels_of(results):
             decay = number(results, "decay", at)
             ratio = over_predicted(results, at)
             last = ratio[np.isfinite(ratio)][-LAST:]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._spectra import decay_panels, label, number, points
+from simlab.claims._spectra import decay_panels, kernels_of, label, number
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.style import RED, colours, paired_panels
 from simlab.record.reader import Results
@@ -50,7 +50,7 @@ class ReLUParity(Claim):
     def judge(self, results: Results) -> Judgement:
         rows: list[dict[str, Any]] = []
         right, worst = [], 0.0
-        for at in points(results):
+        for at in kernels_of(results):
             log10 = results.select("log10_eigenvalue", at)
             degrees = np.arange(log10.size)
             zero, odd = log10 == -np.inf, (degrees % 2 == 1) & (degrees >= 3)
@@ -69,7 +69,7 @@ class ReLUParity(Claim):
                 right.append(bool(off <= TOLERANCE))
                 worst = max(worst, off)
             rows.append(row)
-        shallow = [row for row, at in zip(rows, points(results), strict=True) if at["kernel.depth"] == 2]
+        shallow = [row for row, at in zip(rows, kernels_of(results), strict=True) if at["kernel.depth"] == 2]
         measured = (
             f"depth 2: {sum(row['zeros'] for row in shallow)} eigenvalues exactly 0 where "
             f"{sum(row['odd_above_1'] for row in shallow)} should be; deeper: odd over even at most {worst:.1e} off; "

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims import _rivals
-from simlab.claims._rivals import Best, descents, machines
+from simlab.claims import _learners
+from simlab.claims._learners import Best, descents, machines
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.style import panels
 from simlab.record.reader import Results
@@ -40,13 +40,13 @@ class ResNetBeyondKernels(Claim):
     )
     source = "ResNet beyond kernels [S3] §1, §6 (Allen-Zhu and Li 2019)"
     expected = "mean test error of the ResNet below the line k·α² at every width, of every rival above it"
-    quick = _rivals.spec(_QUICK, _rivals.SMALL, seeds=3, ridges=[1e-1, 3e-1])
-    full = _rivals.spec(_FULL, _rivals.PUBLISHED, seeds=5, more=_WIDTHS, ridges=[1e-4, 1e-3, 1e-2, 1e-1, 1.0])
+    quick = _learners.spec(_QUICK, _learners.SMALL, seeds=3, ridges=[1e-1, 3e-1])
+    full = _learners.spec(_FULL, _learners.PUBLISHED, seeds=5, more=_WIDTHS, ridges=[1e-4, 1e-3, 1e-2, 1e-1, 1.0])
     control = ("network.trained=first", "sweep.seeds=2")
 
     def judge(self, results: Results) -> Judgement:
         net, rivals = _split(results)
-        level = _rivals.line(results)
+        level = _learners.line(results)
         worst, nearest = max(row.error for row in net), min(rivals, key=lambda row: row.error)
         kernels = min(row.error for row in rivals if row.learner != "descent")
         holds = worst < level < nearest.error
@@ -64,11 +64,11 @@ class ResNetBeyondKernels(Claim):
             (axes[0], results, "the net: ResNet"),
             (axes[1], control, "control: second layer not trained"),
         ):
-            rows, level = _rivals.best(source), _rivals.line(source)
+            rows, level = _learners.best(source), _learners.line(source)
             if not rows[0].width:
-                _rivals.bars(axis, rows, level, title)
+                _learners.bars(axis, rows, level, title)
             else:
-                _rivals.against_width(axis, rows, level, title)
+                _learners.against_width(axis, rows, level, title)
                 axis.legend(frameon=False, fontsize=8)
         both = [*axes[0].get_xlim(), *axes[1].get_xlim()]
         for axis in axes:
@@ -78,7 +78,7 @@ class ResNetBeyondKernels(Claim):
 
 def _split(results: Results) -> tuple[list[Best], list[Best]]:
     """The learner of the first setting, and its rivals."""
-    rows = _rivals.best(results)
+    rows = _learners.best(results)
     first = rows[0].learner, rows[0].form
     net = [row for row in rows if (row.learner, row.form) == first]
     rivals = [row for row in rows if (row.learner, row.form) not in (first, ("descent", "plain"))]

@@ -18,12 +18,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._rivals import ERROR
+from simlab.claims._learners import ERROR
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.powers import Power, fit_power
-from simlab.figures.style import BLUE, BROWN, colours, panels, setting, tick_at
+from simlab.figures.style import BLUE, BROWN, colours, panels, tick_at
 from simlab.record.reader import Results
+from simlab.statistics.power_law import PowerLaw, fit_power
+from simlab.statistics.sweeps import setting
 
+Floats = NDArray[np.float64]
 APART = 1.0
 MOST = 1.8
 
@@ -148,9 +150,6 @@ class ResNetSamples(Claim):
         return fig
 
 
-Floats = NDArray[np.float64]
-
-
 def _curves(results: Results) -> dict[str, tuple[Floats, Floats]]:
     """Of net and best kernel: N ascending, and errors : (N, d), means over seeds."""
     learner, n = results["experiment.learner"], results["experiment.samples"]
@@ -187,7 +186,7 @@ def _level(results: Results) -> float:
     return float(setting(results, "target", "alpha")) ** 2
 
 
-def _fits(results: Results) -> dict[str, Power | None]:
+def _fits(results: Results) -> dict[str, PowerLaw | None]:
     return {name: fit_power(results["data.dim"], found) for name, found in _needed(results).items()}
 
 

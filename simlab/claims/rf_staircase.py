@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims import _staircases
+from simlab.claims._staircases import draw_staircase, judge_staircase
 from simlab.claims.claim import Claim, Judgement
 from simlab.record.reader import Results
 
@@ -39,7 +39,7 @@ class RFStaircase(Claim):
     control = ("activation.kind=abs", "experiment.bias=0.0")
 
     def judge(self, results: Results) -> Judgement:
-        return _staircases.judge(results)
+        return judge_staircase(results)
 
     def figure(self, results: Results, control: Results) -> Picture:
-        return _staircases.figure(results, control, "N", "random features", "absolute value")
+        return draw_staircase(results, control, "N", "random features", "absolute value")

@@ -17,13 +17,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._briefly import brief
+from simlab.claims._short_text import short_exponent
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.powers import Power, fit_power, legend_below, power_line, reference_line
+from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.seeds import course
 from simlab.figures.style import BLUE, colours, panels, tick_at
 from simlab.record.reader import Results
+from simlab.statistics.power_law import PowerLaw, fit_power
 
+Floats = NDArray[np.float64]
 EXPONENT, LOWEST, HIGHEST, LEARNED = -1.0, -1.5, -0.75, 0.5
 
 _SPEC = """
@@ -105,7 +107,7 @@ class StaircaseLimit(Claim):
             "distances": means.tolist(),
             "left": left,
         }
-        short = f"exponent {brief(power)}, {left:.2g} of the loss left"
+        short = f"exponent {short_exponent(power)}, {left:.2g} of the loss left"
         return Judgement(bool(near and falls and left <= LEARNED), measured, numbers, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
@@ -124,16 +126,13 @@ class StaircaseLimit(Claim):
         return fig
 
 
-Floats = NDArray[np.float64]
-
-
 def _distances(results: Results) -> Floats:
     """(dimensions, seeds): the mean over the records after the first, where both are 0."""
     found: Floats = results["distance"][..., 1:].mean(axis=-1)
     return found
 
 
-def _power(results: Results) -> Power | None:
+def _power(results: Results) -> PowerLaw | None:
     return fit_power(results["data.dim"], _distances(results))
 
 

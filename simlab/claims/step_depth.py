@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._spectra import decay_panels, label, number, over_predicted, points
+from simlab.claims._spectra import decay_panels, kernels_of, label, number, over_predicted
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.style import CONTROL_COLOUR, MEASURED, colours, panels
 from simlab.record.reader import Results
@@ -48,7 +48,7 @@ class StepDepth(Claim):
     def judge(self, results: Results) -> Judgement:
         rows, off, constants, apart = [], [], [], True
         intervals: dict[int, list[tuple[float, float]]] = {}
-        for at in points(results):
+        for at in kernels_of(results):
             decay, low, high = (number(results, name, at) for name in ("decay", "decay_low", "decay_high"))
             ratio = over_predicted(results, at)
             off.append(abs(decay - (at["experiment.dim"] + 2.0 ** (2 - at["kernel.depth"]) - 1)))

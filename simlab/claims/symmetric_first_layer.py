@@ -18,13 +18,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._briefly import between, brief_range
+from simlab.claims._short_text import short_exponents, short_range
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.powers import Power, fit_power, legend_below, power_line
-from simlab.figures.style import BLUE, BROWN, CONTROL_COLOUR, GREEN, PURPLE, panels, setting, tick_at
+from simlab.figures.powers import legend_below, power_line
+from simlab.figures.style import BLUE, BROWN, CONTROL_COLOUR, GREEN, PURPLE, panels, tick_at
 from simlab.record.reader import Results
 from simlab.sphere.mean_relu import c_gamma
+from simlab.statistics.power_law import PowerLaw, fit_power
+from simlab.statistics.sweeps import setting
 
+Floats = NDArray[np.float64]
 RATE, TOLERANCE = -0.5, 0.1
 SIZE_TOLERANCE = 0.12  # five root seeds of the quick size scatter by 0.04 to 0.05
 GROWN = 1.2
@@ -75,7 +78,7 @@ class SymmetricFirstLayer(Claim):
     def judge(self, results: Results) -> Judgement:
         widths, dim = results["network.width"], setting(results, "data", "dim")
         words, numbers, good = [], {}, []
-        fits: list[Power | None] = []
+        fits: list[PowerLaw | None] = []
         found: list[float] = []
         for norms in results["network.norms"].tolist():
             off = _off(results, norms)
@@ -100,7 +103,7 @@ class SymmetricFirstLayer(Claim):
                 "sizes": sizes.tolist(),
                 "growth": grown,
             }
-        short = f"exponents {brief_range(fits)}, size {between(found)}"
+        short = f"exponents {short_exponents(fits)}, size {short_range(found)}"
         return Judgement(bool(all(good)), "; ".join(words), numbers, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
@@ -128,9 +131,6 @@ class SymmetricFirstLayer(Claim):
         _lines(axes[1], results, "spherically symmetric neurons")
         _lines(axes[2], control, "control: one coordinate stretched")
         return fig
-
-
-Floats = NDArray[np.float64]
 
 
 def _off(results: Results, norms: str) -> Floats:

@@ -13,12 +13,13 @@ import numpy as np
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._briefly import between
+from simlab.claims._short_text import short_range
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below
 from simlab.figures.seeds import band
 from simlab.figures.style import CONTROL_COLOUR, GUIDE, MEASURED, colours, panels, tick_at
 from simlab.record.reader import Results
+from simlab.statistics.power_law import slope
 
 TOLERANCE = 0.1
 DOMINATED = 0.95
@@ -79,7 +80,7 @@ class TangentRate(Claim):
             "rate_ratio": [[None if np.isnan(r) else r for r in row] for row in ratios.tolist()],
             "largest_loss_over_first": rises.tolist(),
         }
-        short = f"rate {between(ratios[widest])} of predicted"
+        short = f"rate {short_range(ratios[widest])} of predicted"
         return Judgement(holds, measured, numbers, short if np.all(np.isfinite(off)) else measured.partition(";")[0])
 
     def figure(self, results: Results, control: Results) -> Picture:
@@ -128,8 +129,8 @@ def _rate_ratio(
     window = (modes[:, 0] >= DOMINATED * modes.sum(axis=1)) & (loss > FLOOR * loss[0]) & np.isfinite(loss)
     if np.count_nonzero(window) < 5:
         return float("nan")
-    slope = np.polyfit(step[window], np.log(loss[window]), 1)[0]
-    return float(slope / (2 * np.log(abs(1 - eta * lam[0]))))
+    fitted = slope(step[window], np.log(loss[window]))
+    return float(fitted / (2 * np.log(abs(1 - eta * lam[0]))))
 
 
 def _ratios(results: Results) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -1,7 +1,11 @@
-"""figures: results → matplotlib figure.
+"""figures: one file per way to draw the results of a run, a class of contract `Figure`.
 
-A kind defines `Params`, ``check(params, outputs)`` (refuses names that the run does not record) and
-``draw(params, results) -> Figure``. Figures are drawn from results.h5 alone, without a display.
+>>> figure = figures.get("trajectories", y=["train_loss"])
+>>> figures.save(figure, simlab.Results("out/lazy"), Path("loss.pdf"))
+
+Figures are drawn from results.h5 alone, without a display. What is fitted in them comes from `simlab.statistics`.
+Beside the kinds there are files that figures and claims share: style (panels, colours, files), words (names and
+numbers), powers, seeds, curves, spectra, looks (what every picture must fulfil), synthetic (results made up).
 """
 
 from __future__ import annotations
@@ -10,24 +14,33 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simlab.core import lookup, params
-from simlab.core.params import Params, module_of
+from simlab.core import kinds, parsing
 from simlab.figures import style
+from simlab.figures.checking import check
+from simlab.figures.figure import Figure
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 
+__all__ = ["Figure", "check", "choose", "get", "save"]
 
-def choose(table: Mapping[str, Any], outputs: Mapping[str, Output]) -> Params:
+
+def get(name: str, **fields: Any) -> Figure:
+    """The figure of this name, such as ``get("scaling", x="network.width", y=["rms_error"])``."""
+    found: Figure = kinds.get("figures", name)(**fields)
+    return found
+
+
+def choose(table: Mapping[str, Any], outputs: Mapping[str, Output]) -> Figure:
     """The figure that a spec's [figure] table asks for, validated against what the run records."""
-    chosen: Params = params.choose("figures", table, "figure")
-    module_of(chosen).check(chosen, outputs)
+    chosen: Figure = parsing.choose("figures", table, "figure")
+    chosen.check(outputs)
     return chosen
 
 
-def save(chosen: Params, results: Results, path: Path) -> Path:
+def save(figure: Figure, results: Results, path: Path) -> Path:
     """Draw into a PNG, PDF or SVG file, by its suffix."""
-    return style.save(module_of(chosen).draw(chosen, results), path)
+    return style.save(figure.draw(results), path)
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = lookup.attributes(__name__)
+    __getattr__, __dir__ = kinds.attributes(__name__)

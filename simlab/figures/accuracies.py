@@ -7,73 +7,63 @@ each other. An axis of words or whole tables has a place for each; points that f
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.core.errors import BadInput
-from simlab.core.params import Params as Base
-from simlab.figures.style import colours, panels, tick_at
+from simlab.figures.figure import Figure
+from simlab.figures.style import add_title, colours, panels, tick_at
 from simlab.figures.words import point_label, readable
 from simlab.record.reader import Results
-from simlab.record.schema import Output
 
-NEEDED = ("test_accuracy", "test_spread", "validation_accuracy_by_ridge")
 WIDE = 20.0
 """A numeric axis that spans more than this factor is logarithmic."""
 MANY = 16
 LEGEND_INCHES = 1.9
 
 
-class Params(Base):
+class Accuracies(Figure):
+    """Test accuracies against the last axis of the sweep, and validation accuracies against the ridge λ."""
+
+    needs = ("test_accuracy", "test_spread", "validation_accuracy_by_ridge")
     title: str = ""
 
-
-def check(params: Params, outputs: Mapping[str, Output]) -> None:
-    for name in NEEDED:
-        if name not in outputs:
-            raise BadInput(f"figure: this run does not record {name}, which accuracies draws")
-
-
-def draw(params: Params, results: Results) -> Figure:
-    figure, (left, right) = panels(2)
-    dims = results.dims["test_accuracy"]
-    groups, last = (dims[:-1], dims[-1:]) if dims else ((), ())
-    lines = list(itertools.product(*(results[dim].tolist() for dim in groups)))
-    across = results[last[0]] if last else np.zeros(1)
-    named = across.dtype.kind not in "iuf"
-    marks = zip(lines, itertools.cycle("os^Dv"), colours(len(lines)), strict=False)
-    for place, (line, mark, own) in enumerate(marks):
-        at = dict(zip(groups, line, strict=True))
-        accuracy = np.atleast_1d(100 * results.select("test_accuracy", at))
-        if not np.isfinite(accuracy).any():
-            continue
-        spread = np.atleast_1d(100 * results.select("test_spread", at))
-        places = _apart(across, place - (len(lines) - 1) / 2, len(lines))
-        style = mark if named else f"{mark}-"
-        label = point_label(groups, line) or None
-        left.errorbar(places, accuracy, spread, fmt=style, lw=1.2, ms=5, capsize=2, color=own, label=label)
-        for value, shade in zip(across.tolist(), colours(accuracy.size), strict=True):
-            curve = 100 * results.select("validation_accuracy_by_ridge", at | dict.fromkeys(last, value))
-            if np.isfinite(curve).any():
-                label = point_label(dims, (*line, value) if last else line) or None
-                right.semilogx(results["lambda"], curve, f"{mark}-", lw=1, ms=3.5, color=shade, label=label)
-    left.set(xlabel=readable(last[0]) if last else "", ylabel="test accuracy, %")
-    _ticks(left, across, last)
-    right.set(xlabel=r"ridge $\lambda$, of $K + n\lambda I$", ylabel="validation accuracy, %")
-    if left.get_legend_handles_labels()[1]:
-        left.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
-    if entries := len(right.get_legend_handles_labels()[1]):
-        columns = 1 + (entries > MANY)
-        figure.set_figwidth(figure.get_figwidth() + LEGEND_INCHES * columns)
-        right.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1), ncols=columns)
-    if params.title:
-        figure.suptitle(params.title, fontsize=11)
-    return figure
+    def draw(self, results: Results) -> Picture:
+        figure, (left, right) = panels(2)
+        dims = results.dims["test_accuracy"]
+        groups, last = (dims[:-1], dims[-1:]) if dims else ((), ())
+        lines = list(itertools.product(*(results[dim].tolist() for dim in groups)))
+        across = results[last[0]] if last else np.zeros(1)
+        named = across.dtype.kind not in "iuf"
+        marks = zip(lines, itertools.cycle("os^Dv"), colours(len(lines)), strict=False)
+        for place, (line, mark, own) in enumerate(marks):
+            at = dict(zip(groups, line, strict=True))
+            accuracy = np.atleast_1d(100 * results.select("test_accuracy", at))
+            if not np.isfinite(accuracy).any():
+                continue
+            spread = np.atleast_1d(100 * results.select("test_spread", at))
+            places = _apart(across, place - (len(lines) - 1) / 2, len(lines))
+            style = mark if named else f"{mark}-"
+            label = point_label(groups, line) or None
+            left.errorbar(places, accuracy, spread, fmt=style, lw=1.2, ms=5, capsize=2, color=own, label=label)
+            for value, shade in zip(across.tolist(), colours(accuracy.size), strict=True):
+                curve = 100 * results.select("validation_accuracy_by_ridge", at | dict.fromkeys(last, value))
+                if np.isfinite(curve).any():
+                    label = point_label(dims, (*line, value) if last else line) or None
+                    right.semilogx(results["lambda"], curve, f"{mark}-", lw=1, ms=3.5, color=shade, label=label)
+        left.set(xlabel=readable(last[0]) if last else "", ylabel="test accuracy, %")
+        _ticks(left, across, last)
+        right.set(xlabel=r"ridge $\lambda$, of $K + n\lambda I$", ylabel="validation accuracy, %")
+        if left.get_legend_handles_labels()[1]:
+            left.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+        if entries := len(right.get_legend_handles_labels()[1]):
+            columns = 1 + (entries > MANY)
+            figure.set_figwidth(figure.get_figwidth() + LEGEND_INCHES * columns)
+            right.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1), ncols=columns)
+        return add_title(figure, self.title)
 
 
 def _logarithmic(across: NDArray[Any]) -> bool:

@@ -6,51 +6,42 @@ the logarithm of the least width against it, a line for every error. Dashed: the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
-from simlab.core.errors import BadInput
-from simlab.core.params import Params as Base
-from simlab.figures.curves import combinations, label
-from simlab.figures.style import colours, panels
+from simlab.figures.curves import label
+from simlab.figures.figure import Figure
+from simlab.figures.style import add_title, colours, panels
 from simlab.figures.words import number
 from simlab.record.reader import Results
-from simlab.record.schema import Output
+from simlab.statistics.sweeps import points_of
 
 DIM = "data.dim"
 REFERENCE = "_reference"
 
 
-class Params(Base):
+class Certificates(Figure):
+    """Least error of a width, and least width for an error, by certificate."""
+
+    needs = ("bound", "log10_width")
     title: str = ""
 
-
-def check(params: Params, outputs: Mapping[str, Output]) -> None:
-    for name in ("bound", "log10_width"):
-        if name not in outputs:
-            raise BadInput(f"figure: this run does not record {name}, which certificates draws")
-
-
-def draw(params: Params, results: Results) -> Figure:
-    along = results.dims["log10_width"][:-1]
-    over_dim = DIM in results and along == results.dims[DIM]
-    figure, axes = panels(1 + over_dim)
-    _bounds(axes[0], results)
-    if over_dim:
-        width_lines(axes[1], results)
-        if f"log10_width{REFERENCE}" in results:
-            width_lines(axes[1], results, REFERENCE, "--", "reference, ")
-        axes[1].legend(frameon=False, fontsize=8, title="error", title_fontsize=8)
-    if params.title:
-        figure.suptitle(params.title, fontsize=11)
-    return figure
+    def draw(self, results: Results) -> Picture:
+        along = results.dims["log10_width"][:-1]
+        over_dim = DIM in results and along == results.dims[DIM]
+        figure, axes = panels(1 + over_dim)
+        _bounds(axes[0], results)
+        if over_dim:
+            width_lines(axes[1], results)
+            if f"log10_width{REFERENCE}" in results:
+                width_lines(axes[1], results, REFERENCE, "--", "reference, ")
+            axes[1].legend(frameon=False, fontsize=8, title="error", title_fontsize=8)
+        return add_title(figure, self.title)
 
 
 def _bounds(axis: Axes, results: Results) -> None:
-    points = list(combinations(results, "bound", ("width",)))
+    points = list(points_of(results, "bound", ("width",)))
     for at, shade in zip(points, colours(len(points)), strict=True):
         # Of axes that advance together the first names the point.
         axis.plot(results["width"], results.select("bound", at), "o-", ms=3, lw=1.2, color=shade, label=label(at))

@@ -1,9 +1,8 @@
-"""Means over seeds, learning curves and staircases on an axis: what the figures of that name and claims share."""
+"""Learning curves and staircases on an axis: what the figures of that name and claims share."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,31 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MultipleLocator
 from numpy.typing import NDArray
 
-from simlab.figures.style import GREY, GUIDE, colours, setting, tick_at
+from simlab.figures.style import GREY, GUIDE, colours, tick_at
 from simlab.figures.words import point_label
 from simlab.record.reader import Results
+from simlab.statistics.sweeps import Where, mean_over_seeds, setting
 
 Floats = NDArray[np.float64]
-Where = dict[str, Any]
-
-
-def averaged(results: Results, name: str, at: Mapping[str, Any]) -> tuple[Floats, Floats]:
-    """The mean over seeds at these coordinates, and its standard error (0 where there are no seeds)."""
-    values = results.select(name, at)
-    dims = [dim for dim in results.dims[name] if dim not in {results.dims[key][0] for key in at}]
-    if "seed" not in dims:
-        return values, np.zeros_like(values)
-    axis, count = dims.index("seed"), values.shape[dims.index("seed")]
-    spread = values.std(axis=axis, ddof=1) / np.sqrt(count) if count > 1 else np.zeros_like(values.mean(axis=axis))
-    return values.mean(axis=axis), spread
-
-
-def combinations(results: Results, name: str, without: tuple[str, ...]) -> Iterator[Where]:
-    """The coordinates of every point along the sweep's dimensions but those named."""
-    inner = {"degree", "ridge", *without}
-    dims = [dim for dim in results.dims[name] if dim not in inner]
-    for values in itertools.product(*(results[dim].tolist() for dim in dims)):
-        yield dict(zip(dims, values, strict=True))
 
 
 def label(at: Mapping[str, Any]) -> str:
@@ -46,8 +26,8 @@ def label(at: Mapping[str, Any]) -> str:
 def learning_curve(axis: Axes, results: Results, at: Where, colour: Any, text: str, mark: str = "o") -> None:
     """Measured errors with their standard errors, the theory as a line."""
     n = results["experiment.samples"]
-    mean, spread = averaged(results, "test_error", at)
-    theory, _ = averaged(results, "theory", at)
+    mean, spread = mean_over_seeds(results, "test_error", at)
+    theory, _ = mean_over_seeds(results, "theory", at)
     axis.errorbar(n, mean, spread, fmt=mark, ms=4, capsize=2, lw=1, color=colour, label=text)
     axis.plot(n, theory, "-", lw=1.1, color=colour)
 
@@ -67,9 +47,9 @@ def stairs(axis: Axes, results: Results, at: Where, what: str) -> None:
     ones, which show around those of a higher degree at the same place.
     """
     degrees = results["degree"].tolist()
-    x = averaged(results, "exponent", at)[0]
-    share, spread = averaged(results, "unlearned", at)
-    predicted = averaged(results, "predicted", at)[0]
+    x = mean_over_seeds(results, "exponent", at)[0]
+    share, spread = mean_over_seeds(results, "unlearned", at)
+    predicted = mean_over_seeds(results, "predicted", at)[0]
     dims = results["experiment.dim"] if "experiment.dim" in results and x.ndim else np.zeros(x.size)
     dims = dims if dims.size == x.size else np.zeros(x.size)
     theory = False

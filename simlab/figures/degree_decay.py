@@ -9,63 +9,54 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from numpy.typing import NDArray
+from matplotlib.figure import Figure as Picture
 from pydantic import Field
 
 from simlab.core.errors import BadInput
-from simlab.core.params import Params as Base
+from simlab.figures.figure import Figure
 from simlab.figures.seeds import SEEDS, Seeds, course
-from simlab.figures.style import GREY, colours, panels
+from simlab.figures.style import GREY, add_title, colours, panels
 from simlab.figures.words import point_label, readable
 from simlab.record.reader import Results
 from simlab.record.schema import Output
+from simlab.statistics.degrees import degrees_present, predicted_slope
 
 NEEDED = "residual_power"
-PRESENT, CLEAR = 0.01, 4.0  # share of the power, and standard errors: what is below is not part of the target
 FLOOR = 5e-3
 
 
-class Params(Base):
+class DegreeDecay(Figure):
+    """The residual's power by degree along a flow."""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({"title": "low degrees first"},)
     seeds: SEEDS = "band"
     title: str = Field("", description="above all panels")
 
+    def check(self, outputs: Mapping[str, Output]) -> None:
+        if NEEDED not in outputs:
+            raise BadInput(f"figure: degree_decay needs {NEEDED!r} among the observables of this run")
 
-EXAMPLES: tuple[dict[str, Any], ...] = ({"title": "low degrees first"},)
-
-
-def check(params: Params, outputs: Mapping[str, Output]) -> None:
-    if NEEDED not in outputs:
-        raise BadInput(f"figure: degree_decay needs {NEEDED!r} among the observables of this run")
-
-
-def present(power: NDArray[np.float64], error: NDArray[np.float64]) -> list[int]:
-    """The degrees that a residual has at the start, from powers (…, record, degree) and their standard errors."""
-    first, errors = (values[..., 0, :].reshape(-1, values.shape[-1]) for values in (power, error))
-    start, noise = first.mean(axis=0), np.sqrt(np.sum(errors**2, axis=0)) / len(errors)
-    return [int(k) for k in np.flatnonzero((start > PRESENT * start.sum()) & (start > CLEAR * noise))]
-
-
-def predicted(results: Results, at: Mapping[str, Any], degree: int) -> float | None:
-    """The slope of log power against the step, or the time of a flow without steps; None where it is not known."""
-    if "limit_eigenvalue" not in results:
-        return None
-    mu = float(results.select("limit_eigenvalue", at)[degree])
-    if "step_size" not in results:
-        return -2.0 * mu
-    with np.errstate(divide="ignore"):
-        return float(2.0 * np.log(abs(1.0 - float(results.select("step_size", at)) * mu)))
+    def draw(self, results: Results) -> Picture:
+        dims = [dim for dim in results.dims["length"] if dim != "seed"]
+        seeds = results["seed"].tolist() if "seed" in results.dims["length"] else [None]
+        values = list(itertools.product(*(results[dim].tolist() for dim in dims)))
+        figure, axes = panels(len(values))
+        for axis, value in zip(axes, values, strict=True):
+            at = dict(zip(dims, value, strict=True))
+            decay_lines(axis, results, [at | ({} if seed is None else {"seed": seed}) for seed in seeds], self.seeds)
+            axis.set_title(point_label(dims, value))
+        return add_title(figure, self.title)
 
 
-def decay(axis: Axes, results: Results, points: list[dict[str, Any]], seeds: Seeds = "band") -> None:
+def decay_lines(axis: Axes, results: Results, points: list[dict[str, Any]], seeds: Seeds = "band") -> None:
     """Of every degree the mean and range over these points, the seeds; predictions of the first."""
     x_name = "step" if "step_size" in results else "time"
     starts = [np.stack([results.select(name, at)[:1] for at in points]) for name in (NEEDED, f"{NEEDED}_error")]
-    degrees = present(*starts)
+    degrees = degrees_present(*starts)
     first_x = 1.0
     for degree, shade in zip(degrees, colours(len(degrees)), strict=True):
         powers = [results.select(NEEDED, at)[:, degree] for at in points]
@@ -75,7 +66,7 @@ def decay(axis: Axes, results: Results, points: list[dict[str, Any]], seeds: See
         shares = [power / power[0] for power in powers]
         look: dict[str, Any] = {"log": True, "geometric": False, "seeds": seeds, "ms": 3, "lw": 1.0}
         course(axis, x, shares, shade, f"degree {degree}", "o-", **look)
-        if (slope := predicted(results, points[0], degree)) is not None and np.isfinite(slope):
+        if (slope := predicted_slope(results, points[0], degree)) is not None and np.isfinite(slope):
             fine = np.append(0.0, np.geomspace(first_x, max(one[-1] for one in x), 300))
             axis.plot(fine, np.exp(slope * fine), "--", lw=1.4, color=shade)
     if "limit_eigenvalue" in results:
@@ -85,17 +76,3 @@ def decay(axis: Axes, results: Results, points: list[dict[str, Any]], seeds: See
     axis.set_xscale("symlog", linthresh=first_x)
     axis.set_xlim(left=0.0)
     axis.legend(frameon=False, fontsize=8, loc="lower left")
-
-
-def draw(params: Params, results: Results) -> Figure:
-    dims = [dim for dim in results.dims["length"] if dim != "seed"]
-    seeds = results["seed"].tolist() if "seed" in results.dims["length"] else [None]
-    values = list(itertools.product(*(results[dim].tolist() for dim in dims)))
-    figure, axes = panels(len(values))
-    for axis, value in zip(axes, values, strict=True):
-        at = dict(zip(dims, value, strict=True))
-        decay(axis, results, [at | ({} if seed is None else {"seed": seed}) for seed in seeds], params.seeds)
-        axis.set_title(point_label(dims, value))
-    if params.title:
-        figure.suptitle(params.title, fontsize=11)
-    return figure

@@ -7,50 +7,42 @@ with several axes the first has a pair of panels for each of its values.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 
-from simlab.core.errors import BadInput
-from simlab.core.params import Params as Base
+from simlab.figures.figure import Figure
 from simlab.figures.spectra import compensated_axes, eigenvalue_axes, eigenvalue_lines, law_power
-from simlab.figures.style import colours, paired_panels, setting
+from simlab.figures.style import add_title, colours, paired_panels
 from simlab.figures.words import point_label
 from simlab.record.reader import Results
-from simlab.record.schema import Output
+from simlab.statistics.sweeps import setting
 
 
-class Params(Base):
+class Eigenvalues(Figure):
+    """Eigenvalues against the degree, and compensated by the predicted law."""
+
+    needs = ("log10_eigenvalue", "log10_predicted")
     title: str = ""
 
-
-def check(params: Params, outputs: Mapping[str, Output]) -> None:
-    for name in ("log10_eigenvalue", "log10_predicted"):
-        if name not in outputs:
-            raise BadInput(f"figure: this run does not record {name}, which eigenvalues draws")
-
-
-def draw(params: Params, results: Results) -> Figure:
-    dims = results.dims["trace"]
-    outer, inner = (dims[:1], dims[1:]) if len(dims) > 1 else ((), dims)
-    across, points = (list(itertools.product(*(results[dim].tolist() for dim in some))) for some in (outer, inner))
-    figure, pairs = paired_panels(len(across))
-    for value, (above, below) in zip(across, pairs, strict=True):
-        laws = set()
-        for point, shade in zip(points, colours(len(points)), strict=True):
-            at = dict(zip((*outer, *inner), (*value, *point), strict=True))
-            log10, law = results.select("log10_eigenvalue", at), results.select("log10_predicted", at)
-            dim = int(at.get("experiment.dim", setting(results, "experiment", "dim")))
-            power = law_power(dim, float(results.select("exponent", at)))
-            eigenvalue_lines(above, results["degree"], log10, law, shade, point_label(inner, point))
-            if np.isfinite(law).any():
-                laws.add((dim, power))
-                eigenvalue_lines(below, results["degree"], log10, law, shade, point_label(inner, point), power)
-        eigenvalue_axes(above, point_label(outer, value))
-        compensated_axes(below, *min(laws, default=(0, np.nan)), law="p" if len(laws) > 1 else "")
-    if inner:
-        pairs[0][0].legend(frameon=False, fontsize=8)
-    if params.title:
-        figure.suptitle(params.title, fontsize=11)
-    return figure
+    def draw(self, results: Results) -> Picture:
+        dims = results.dims["trace"]
+        outer, inner = (dims[:1], dims[1:]) if len(dims) > 1 else ((), dims)
+        across, points = (list(itertools.product(*(results[dim].tolist() for dim in some))) for some in (outer, inner))
+        figure, pairs = paired_panels(len(across))
+        for value, (above, below) in zip(across, pairs, strict=True):
+            laws = set()
+            for point, shade in zip(points, colours(len(points)), strict=True):
+                at = dict(zip((*outer, *inner), (*value, *point), strict=True))
+                log10, law = results.select("log10_eigenvalue", at), results.select("log10_predicted", at)
+                dim = int(at.get("experiment.dim", setting(results, "experiment", "dim")))
+                power = law_power(dim, float(results.select("exponent", at)))
+                eigenvalue_lines(above, results["degree"], log10, law, shade, point_label(inner, point))
+                if np.isfinite(law).any():
+                    laws.add((dim, power))
+                    eigenvalue_lines(below, results["degree"], log10, law, shade, point_label(inner, point), power)
+            eigenvalue_axes(above, point_label(outer, value))
+            compensated_axes(below, *min(laws, default=(0, np.nan)), law="p" if len(laws) > 1 else "")
+        if inner:
+            pairs[0][0].legend(frameon=False, fontsize=8)
+        return add_title(figure, self.title)

@@ -6,23 +6,31 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
+from simlab.core.errors import BadInput
 from simlab.core.kinds import Kind
 from simlab.record.reader import Results
 from simlab.record.schema import Output
 
 if TYPE_CHECKING:
-    import matplotlib.figure
+    from matplotlib.figure import Figure as Picture
 
 
 class Figure(Kind):
-    """A way to draw the results of a run."""
+    """A way to draw the results of a run, chosen by the [figure] table of a spec.
+
+    needs: recorded names that it draws, whatever its fields say.
+    """
 
     lack: ClassVar[str] = "no figure"
+    shown: ClassVar[tuple[str, ...]] = ("needs", "check", "draw")
+    needs: ClassVar[tuple[str, ...]] = ()
 
-    @abstractmethod
     def check(self, outputs: Mapping[str, Output]) -> None:
-        """Raise BadInput where the figure names what the run does not record."""
+        """Raise BadInput where the figure draws a name that the run does not record. outputs: recorded name → what."""
+        for name in self.needs:
+            if name not in outputs:
+                raise BadInput(f"figure: this run does not record {name}, which {self.kind} draws")
 
     @abstractmethod
-    def draw(self, results: Results) -> matplotlib.figure.Figure:
-        """The picture."""
+    def draw(self, results: Results) -> Picture:
+        """The picture, matplotlib's own object."""

@@ -10,34 +10,39 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from matplotlib.patches import Circle
 from matplotlib.ticker import MaxNLocator
 from pydantic import Field
 
-from simlab.core.errors import BadInput
-from simlab.core.params import Params as Base
-from simlab.figures.curves import combinations, label
+from simlab.figures.curves import label
+from simlab.figures.figure import Figure
+from simlab.figures.style import add_title
 from simlab.figures.words import number
 from simlab.record.reader import Results
-from simlab.record.schema import RECORD, Output
+from simlab.record.schema import RECORD
+from simlab.statistics.sweeps import points_of
 
-NEEDED = ("fourier_net", "fourier_target", "tube_angle", "net_outside", "target_outside")
 MOST_ROWS = 4
 
 
-class Params(Base):
+class FourierTubes(Figure):
+    """Fourier transforms of net and target, with the tubes of the net."""
+
+    needs = ("fourier_net", "fourier_target", "tube_angle", "net_outside", "target_outside")
     title: str = ""
     decades: float = Field(4.0, gt=0, le=16, description="of the colour scale, below the largest value")
 
+    def draw(self, results: Results) -> Picture:
+        points = list(points_of(results, "fourier_net", ("seed", RECORD, "frequency_x", "frequency_y")))[:MOST_ROWS]
+        figure, axes = panel_rows(len(points))
+        for row, at in zip(axes, points, strict=True):
+            first = {"seed": results["seed"][0]} if "seed" in results.dims["fourier_net"] else {}
+            draw_pair(figure, row, results, at | first, label(at) or "network", self.decades)
+        return add_title(figure, self.title)
 
-def check(params: Params, outputs: Mapping[str, Output]) -> None:
-    for name in NEEDED:
-        if name not in outputs:
-            raise BadInput(f"figure: this run does not record {name}, which fourier_tubes draws")
 
-
-def panel(axis: Axes, picture: Any, angles: Any, extent: float, norm: LogNorm, title: str) -> Any:
+def draw_transform(axis: Axes, picture: Any, angles: Any, extent: float, norm: LogNorm, title: str) -> Any:
     half = extent * (1.0 + 1.0 / (len(picture) - 1))  # to the outer edge of the last pixel
     frame = (-half, half, -half, half)
     image = axis.imshow(picture, origin="lower", extent=frame, norm=norm, cmap="magma", interpolation="nearest")
@@ -54,7 +59,9 @@ def panel(axis: Axes, picture: Any, angles: Any, extent: float, norm: LogNorm, t
     return image
 
 
-def pair(figure: Figure, row: Any, results: Results, where: Mapping[str, Any], name: str, decades: float = 4.0) -> None:
+def draw_pair(
+    figure: Picture, row: Any, results: Results, where: Mapping[str, Any], name: str, decades: float = 4.0
+) -> None:
     """The network and the target of one point at its last record, on one colour scale."""
     pictures = results.select("fourier_net", where)[-1], results.select("fourier_target", where)
     angles, extent = results.select("tube_angle", where)[-1], float(results["frequency_x"][-1])
@@ -65,21 +72,10 @@ def pair(figure: Figure, row: Any, results: Results, where: Mapping[str, Any], n
         letter = {"net": "f", "target": "g"}[key]
         part = number(float(f"{share:.2g}"))
         title = rf"{words}: $|\widehat{{{letter}\varphi}}|$, {part} of its energy outside the tubes"
-        image = panel(axis, picture, angles, extent, norm, title)
+        image = draw_transform(axis, picture, angles, extent, norm, title)
     figure.colorbar(image, ax=list(row), shrink=0.85)
 
 
-def rows(count: int) -> tuple[Figure, Any]:
-    figure = Figure(figsize=(9.0, 4.3 * count), layout="constrained")
+def panel_rows(count: int) -> tuple[Picture, Any]:
+    figure = Picture(figsize=(9.0, 4.3 * count), layout="constrained")
     return figure, figure.subplots(count, 2, squeeze=False)
-
-
-def draw(params: Params, results: Results) -> Figure:
-    points = list(combinations(results, "fourier_net", ("seed", RECORD, "frequency_x", "frequency_y")))[:MOST_ROWS]
-    figure, axes = rows(len(points))
-    for row, at in zip(axes, points, strict=True):
-        first = {"seed": results["seed"][0]} if "seed" in results.dims["fourier_net"] else {}
-        pair(figure, row, results, at | first, label(at) or "network", params.decades)
-    if params.title:
-        figure.suptitle(params.title, fontsize=11)
-    return figure

@@ -1,6 +1,6 @@
 """Repetitions on an axis: their mean as a line, and as a band the range from the least to the largest seed.
 
-Of `MANY` seeds or more the band is the middle 80 % of them: a range grows with their number.
+Of `MANY_SEEDS` seeds or more the band is the middle 80 % of them: a range grows with their number.
 
 On a logarithmic axis the mean is the geometric one. A seed whose trajectory ends before the others ends the mean too,
 at a cross: a mean over those that are left would be one of survivors. These go on as thin lines of their own.
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.record.reader import Results
+from simlab.statistics.means import MANY_SEEDS, centre, seed_range
+from simlab.statistics.sweeps import each_seed
 
 Floats = NDArray[np.float64]
 Seeds = Literal["band", "lines"]
@@ -24,15 +26,7 @@ SEEDS = Annotated[
     Seeds,
     Field(description="mean over seeds with a band (their range; of 10 or more the middle 80 %), or a line per seed"),
 ]
-THIN = 0.9
-MANY = 10
-
-
-def centre(values: Floats, log: bool, axis: int = -1) -> Floats:
-    """The mean along an axis, on a logarithmic axis the geometric one; NaN where a value is not there or not drawn."""
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        found = np.exp(np.log(values).mean(axis=axis)) if log else values.mean(axis=axis)
-    return np.where(np.isfinite(found) & ((found > 0) | (not log)), found, np.nan)
+THIN_POINTS = 0.9
 
 
 def band(axis: Axes, x: Any, values: Floats, colour: Any) -> None:
@@ -41,10 +35,8 @@ def band(axis: Axes, x: Any, values: Floats, colour: Any) -> None:
     if count < 2:
         return
     first = not any(str(some.get_label()).startswith("band:") for some in axis.collections)
-    text = f"band: {'middle 80 %' if count >= MANY else 'range'} of {count} seeds" if first else None
-    with np.errstate(invalid="ignore"):
-        ends = np.quantile(values, (0.1, 0.9) if count >= MANY else (0.0, 1.0), axis=1)
-    low, high = np.where(np.isfinite(ends), ends, np.nan)
+    text = f"band: {'middle 80 %' if count >= MANY_SEEDS else 'range'} of {count} seeds" if first else None
+    low, high = seed_range(values)
     axis.fill_between(x, low, high, color=colour, alpha=0.18, lw=0, label=text)
 
 
@@ -73,7 +65,7 @@ def course(
     apart = any(not np.array_equal(one[:least], x[0][:least]) for one in x)
     if len(curves) == 1 or seeds == "lines" or apart:
         for i, (one, values) in enumerate(zip(x, curves, strict=True)):
-            thin = look | ({"lw": THIN} if len(curves) > 1 else {})
+            thin = look | ({"lw": THIN_POINTS} if len(curves) > 1 else {})
             axis.plot(one, values, style, color=colour, label=None if i else label, **thin)
         return
     # On a log axis what is not positive lies below all that is: the band's foot is there, its mean is not.
@@ -83,19 +75,12 @@ def course(
     band(axis, x[0][:least], both, colour)
     longer = [(one, values) for one, values in zip(x, curves, strict=True) if len(values) > least]
     for one, values in longer:
-        axis.plot(one[least - 1 :], values[least - 1 :], style, color=colour, lw=THIN)
+        axis.plot(one[least - 1 :], values[least - 1 :], style, color=colour, lw=THIN_POINTS)
     if longer and least:
         first = not any(str(line.get_label()).startswith("×") for line in axis.lines)
         text = "×: a seed ends, others go on" if first else None
         ended = [values[-1] for values in curves if len(values) == least]
         axis.plot([x[0][least - 1]] * len(ended), ended, "x", ms=6, color=colour, label=text)
-
-
-def each_seed(results: Results, name: str, at: dict[str, Any]) -> list[NDArray[Any]]:
-    """A trajectory at these coordinates, without padding, of every seed; of one where the sweep has none."""
-    if "seed" not in results.dims["length"] or "seed" in at:
-        return [results.select(name, at)]
-    return [results.select(name, at | {"seed": seed}) for seed in results["seed"].tolist()]
 
 
 def courses(

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from simlab.figures.style import GUIDE, colours, panels
 from simlab.figures.words import number
 from simlab.kernels import Kernel
-from simlab.kernels._endpoints import predicted
-from simlab.kernels._spectrum import Spectrum
+from simlab.kernels.spectra.endpoints import predicted
+from simlab.kernels.spectra.spectrum import Spectrum
 
 Floats = NDArray[np.float64]
 FEW_DECADES = 3.0
@@ -77,7 +77,7 @@ def compensated_axes(axis: Axes, dim: int, power: float, *, law: str = "") -> No
         axis.set_yticks(ticks, [number(float(f"{10**tick:.1g}")) for tick in ticks])
 
 
-def decay(kernels: Sequence[Kernel], spectra: Sequence[Spectrum]) -> Figure:
+def decay(kernels: Sequence[Kernel], spectra: Sequence[Spectrum]) -> Picture:
     """Eigenvalues of kernels against the degree; where a law k^{−p} is predicted, also times k^p and over the law."""
     lawful = spectra[0].domain == "sphere" and any(kernel.endpoints().exponent is not None for kernel in kernels)
     figure, (left, *more) = panels(3 if lawful else 1)
@@ -109,7 +109,7 @@ def decay(kernels: Sequence[Kernel], spectra: Sequence[Spectrum]) -> Figure:
     return figure
 
 
-def profiles(kernels: Sequence[Kernel]) -> Figure:
+def profiles(kernels: Sequence[Kernel]) -> Picture:
     """κ(u)/κ(1) of several kernels, and their distance from 1 near u = 1."""
     figure, (left, right) = panels(2)
     u, t = np.cos(np.linspace(np.pi, 0, 801)), np.logspace(-12, 0, 200)

@@ -5,41 +5,34 @@ Every combination of the sweep's other axes has a panel.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from pydantic import Field
 
 from simlab.core.errors import BadInput
-from simlab.core.params import Params as Base
-from simlab.figures.curves import combinations, label, stairs
-from simlab.figures.style import panels
+from simlab.figures.curves import label, stairs
+from simlab.figures.figure import Figure
+from simlab.figures.style import add_title, panels
 from simlab.record.reader import Results
-from simlab.record.schema import Output
+from simlab.statistics.sweeps import points_of
 
 SIZE = "experiment.size"
 MOST_PANELS = 12
 
 
-class Params(Base):
+class Staircases(Figure):
+    """Shares of every degree that are not learned, against the size."""
+
+    needs = ("unlearned",)
     title: str = ""
     size: str = Field("size", description="what the horizontal axis counts: n, N, …")
 
-
-def check(params: Params, outputs: Mapping[str, Output]) -> None:
-    if "unlearned" not in outputs:
-        raise BadInput("figure: this run does not record unlearned, which staircases draws")
-
-
-def draw(params: Params, results: Results) -> Figure:
-    if SIZE not in results:
-        raise BadInput(f"figure: staircases draws against {SIZE}, which this run does not sweep")
-    others = list(combinations(results, "unlearned", ("seed", results.dims[SIZE][0])))[:MOST_PANELS]
-    figure, axes = panels(len(others))
-    for axis, at in zip(axes, others, strict=True):
-        stairs(axis, results, at, params.size)
-        axis.set_title(label(at), fontsize=10)
-    axes[0].legend(frameon=False, fontsize=8)
-    if params.title:
-        figure.suptitle(params.title, fontsize=11)
-    return figure
+    def draw(self, results: Results) -> Picture:
+        if SIZE not in results:
+            raise BadInput(f"figure: staircases draws against {SIZE}, which this run does not sweep")
+        others = list(points_of(results, "unlearned", ("seed", results.dims[SIZE][0])))[:MOST_PANELS]
+        figure, axes = panels(len(others))
+        for axis, at in zip(axes, others, strict=True):
+            stairs(axis, results, at, self.size)
+            axis.set_title(label(at), fontsize=10)
+        axes[0].legend(frameon=False, fontsize=8)
+        return add_title(figure, self.title)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,13 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullLocator
 
 from simlab.core.errors import BadInput, shown
 from simlab.core.formats import FIGURE_FORMATS
 from simlab.figures.words import number
 from simlab.record.atomic import committing
-from simlab.record.reader import Results
 
 matplotlib.use("Agg", force=False)
 
@@ -40,7 +38,7 @@ _TEXT: dict[Any, Any] = {"axes.labelsize": 10, "xtick.labelsize": 9, "ytick.labe
 _FILES: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "simlab", "pdf.fonttype": 42}
 
 
-def panels(count: int, columns: int = MOST_COLUMNS) -> tuple[Figure, list[Axes]]:
+def panels(count: int, columns: int = MOST_COLUMNS) -> tuple[Picture, list[Axes]]:
     """A figure of `count` equal panels in rows of at most three, laid out so that nothing overlaps.
 
     Rows are as even as they can be: four panels are two and two. `columns` asks for shorter rows.
@@ -52,7 +50,7 @@ def panels(count: int, columns: int = MOST_COLUMNS) -> tuple[Figure, list[Axes]]
     return figure, axes[:count]
 
 
-def paired_panels(count: int) -> tuple[Figure, list[tuple[Axes, Axes]]]:
+def paired_panels(count: int) -> tuple[Picture, list[tuple[Axes, Axes]]]:
     """A figure of `count` pairs of panels, one above the other, in rows of at most three; one pair lies abreast."""
     if count == 1:
         figure, (left, right) = panels(2)
@@ -68,14 +66,21 @@ def paired_panels(count: int) -> tuple[Figure, list[tuple[Axes, Axes]]]:
     return figure, pairs
 
 
-def _grid(rows: int, columns: int) -> tuple[Figure, list[Axes]]:
+def _grid(rows: int, columns: int) -> tuple[Picture, list[Axes]]:
     with matplotlib.rc_context(_TEXT):
-        figure = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows), layout="constrained")
+        figure = Picture(figsize=(PANEL[0] * columns, PANEL[1] * rows), layout="constrained")
         axes: list[Axes] = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for axis in axes:
         axis.grid(True, which="major", alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
     return figure, axes
+
+
+def add_title(picture: Picture, title: str) -> Picture:
+    """The same picture, with a title above all panels where it is not blank."""
+    if title:
+        picture.suptitle(title, fontsize=11)
+    return picture
 
 
 def file_format(path: Path) -> str:
@@ -87,14 +92,14 @@ def file_format(path: Path) -> str:
     return found
 
 
-def save(figure: Figure, path: Path, about: Mapping[str, str] | None = None, dpi: int = 150) -> Path:
+def save(picture: Picture, path: Path, about: Mapping[str, str] | None = None, dpi: int = 150) -> Path:
     """Draw into a PNG, PDF or SVG file, by its suffix, that appears whole or not at all.
 
-    Same figure, same bytes: no date is written. Text stays text in SVG and PDF. `about` goes into the text fields of a
+    Same picture, same bytes: no date is written. Text stays text in SVG and PDF. `about` goes into the text fields of a
     PNG.
     """
     kind = file_format(path)
-    for axis in figure.axes:
+    for axis in picture.axes:
         axis.title.set_fontsize(TITLE_POINTS)  # set_title takes the user's own setting
     undated: dict[str, dict[str, Any]] = {
         "png": dict(about or {}),
@@ -102,7 +107,7 @@ def save(figure: Figure, path: Path, about: Mapping[str, str] | None = None, dpi
         "svg": {"Date": None},
     }
     with matplotlib.rc_context(_FILES), committing(path) as temporary:
-        figure.savefig(temporary, dpi=dpi, format=kind, metadata=undated[kind])
+        picture.savefig(temporary, dpi=dpi, format=kind, metadata=undated[kind])
     return path
 
 
@@ -121,10 +126,3 @@ def tick_at(axis: Axes, values: Any) -> None:
         kept += [value] if value >= least * kept[-1] else []
     axis.set_xticks(kept, labels=[number(value, values) for value in kept])
     axis.xaxis.set_minor_locator(NullLocator())
-
-
-def setting(results: Results, table: str, key: str) -> Any:
-    """What the spec of a run says under ``[table] key``; None where it says nothing, or the sweep changes it."""
-    if f"{table}.{key}" in results:
-        return None
-    return tomllib.loads(str(results.attrs.get("spec", ""))).get(table, {}).get(key)

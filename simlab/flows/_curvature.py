@@ -40,7 +40,7 @@ def edge(problem: Problem, theta: Array) -> float:
     """λ_max of K/n, as exactly as the number of samples allows."""
     n, c = problem.y.shape
     if c == 1 and n <= EXACT_ROWS:
-        network = tangent(problem).params
+        network = tangent(problem).network
         with diverged_weights():
             K = network.tangent_gram(np.asarray(theta, np.float64), np.asarray(problem.X, np.float64))
         return float(np.linalg.eigvalsh(K / n)[-1])

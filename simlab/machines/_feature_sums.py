@@ -19,7 +19,7 @@ from scipy import linalg
 from scipy.linalg import blas
 
 from simlab.core.errors import BadInput
-from simlab.core.params import Params, module_of
+from simlab.networks.network import FeatureMap
 
 Floats = NDArray[np.float64]
 Blocks = Iterable[tuple[Floats, Floats]]
@@ -34,13 +34,12 @@ class NormalEquations(NamedTuple):
     power: Any
 
 
-def bound(features: Params, weights: Floats) -> Callable[..., Floats]:
+def bound(features: FeatureMap, weights: Floats) -> Callable[..., Floats]:
     """The map of a drawn feature map, X (n, d) [, part] -> Φ (n, p), refused where it overflows."""
-    module = module_of(features)
 
     def map_of(X: Floats, part: slice | None = None) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
-            Phi: Floats = module.features(features, weights, X, part)
+            Phi: Floats = features.features_of(weights, X, part)
         if not np.isfinite(Phi).all():
             raise BadInput("features: NaN or infinity among them; use smaller inputs or another activation")
         return Phi

@@ -26,7 +26,7 @@ from scipy.linalg import lapack
 from simlab.core import checks
 from simlab.core.checks import BadData
 from simlab.core.errors import BadInput, shown
-from simlab.core.params import Params, kind_of, module_of
+from simlab.core.kinds import Kind
 from simlab.core.resources import free_memory
 from simlab.machines import dense
 from simlab.machines._feature_sums import (
@@ -40,6 +40,7 @@ from simlab.machines._feature_sums import (
 )
 from simlab.machines.dense import EPS, Dense
 from simlab.machines.estimator import Estimator, inputs, labels
+from simlab.networks.network import FeatureMap
 
 __all__ = [
     "FeaturePath",
@@ -66,7 +67,7 @@ class FeaturePath:
     directions were left out.
     """
 
-    features: Params
+    features: FeatureMap
     weights: Floats
     ridges: tuple[float, ...]
     coefficients: Floats
@@ -86,13 +87,18 @@ class FeaturePath:
 
 
 def feature_path(
-    features: Params, weights: Floats, X: ArrayLike, y: ArrayLike, ridges: Sequence[float], memory: int | None = None
+    features: FeatureMap,
+    weights: Floats,
+    X: ArrayLike,
+    y: ArrayLike,
+    ridges: Sequence[float],
+    memory: int | None = None,
 ) -> FeaturePath:
     """The answers at several ridges from one pass over the features."""
     checked_map(features)
     data, memory = inputs(X), checked_memory(memory)
     targets, chosen = labels(y, len(data)), tuple(dense.checked_ridges(ridges))
-    map_of, n, p = bound(features, weights), len(data), module_of(features).count(features, data.shape[1])
+    map_of, n, p = bound(features, weights), len(data), features.count(data.shape[1])
     need, free = MATRICES * 8 * min(n, p) ** 2, free_memory()
     if need > free:
         raise BadInput(
@@ -189,10 +195,10 @@ class FeatureRidge(Estimator):
 
     def path(self, X: ArrayLike, y: ArrayLike, ridges: Sequence[float]) -> FeaturePath:
         """The fits at several ridges, with the weights that `fit` would draw; this machine's own fit stays."""
-        module, memory, data = checked_map(self.features), checked_memory(self.memory), inputs(X)
+        features, memory, data = checked_map(self.features), checked_memory(self.memory), inputs(X)
         rng = np.random.default_rng(checked_seed(self.seed))
-        weights = module.draw(self.features, data.shape[1], rng)
-        return feature_path(self.features, weights, data, y, ridges, memory)
+        weights = features.draw(data.shape[1], rng)
+        return feature_path(features, weights, data, y, ridges, memory)
 
     def predict(self, X: ArrayLike) -> Floats:
         """f(x_i) : (m,) or (m, c)"""
@@ -213,15 +219,14 @@ def checked_seed(seed: Any) -> Any:
         raise BadData(f"seed = {shown(seed)}: must be a number, at least 0, or a numpy Generator") from None
 
 
-def checked_map(features: Any) -> Any:
-    """The module of a feature map."""
-    module = module_of(features) if isinstance(features, Params) else None
-    if not hasattr(module, "features"):
-        name = kind_of(features) if isinstance(features, Params) else features
+def checked_map(features: Any) -> FeatureMap:
+    """A feature map; anything else is refused."""
+    if not isinstance(features, FeatureMap):
+        name = features.kind if isinstance(features, Kind) else features
         raise BadData(
             f"features = {shown(name)}: must be a feature map, such as networks.get('random_features', width=9)"
         )
-    return module
+    return features
 
 
 def checked_memory(memory: Any) -> int | None:

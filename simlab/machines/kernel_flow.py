@@ -36,6 +36,8 @@ MAX_STEPS = 10_000_000
 class KernelFlow:
     """``KernelFlow(ntk(3)).fit(X, y)``, then `train`, `predict` and `loss` at any times; ∞ for the closed form."""
 
+    _is_fitted: bool = False
+
     def __init__(
         self, kernel: Any, rate: float = 1.0, *, method: str = "closed", rtol: float = 1e-9, step: float | None = None
     ) -> None:
@@ -65,6 +67,7 @@ class KernelFlow:
             limit = 2.0 * len(data) / (self.rate * largest) if largest > 0 else math.inf
             if limit <= self.step:
                 raise BadData(f"step = {self.step:g}: must be below 2n/(rate * largest eigenvalue) = {limit:.3g}")
+        self._is_fitted = True
         return self
 
     def coefficients(self, times: ArrayLike) -> Floats:
@@ -106,7 +109,7 @@ class KernelFlow:
         return values
 
     def _times(self, times: ArrayLike) -> Floats:
-        if not hasattr(self, "_K"):
+        if not self._is_fitted:
             raise BadData("this KernelFlow is not fitted: call fit first")
         when = np.atleast_1d(
             checks.array(times, "times", ndim=(0, 1), finite=False, must="a list of numbers, at least 0")

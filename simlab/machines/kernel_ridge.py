@@ -18,10 +18,10 @@ from simlab.core.errors import shown
 from simlab.core.resources import free_memory
 from simlab.kernels import Kernel
 from simlab.machines import dense
-from simlab.machines._path import ridge_path
 from simlab.machines._predict import kernel_times
-from simlab.machines._solver import solve_path
 from simlab.machines.estimator import Estimator, Floats, labels, weights_of
+from simlab.machines.path import ridge_path
+from simlab.machines.solver import solve_path
 
 DENSE_LIMIT = 12_000
 """Samples up to which the Gram matrix is factored (1.2 GB in float64); beyond, or for want of memory, `ridge_path`."""

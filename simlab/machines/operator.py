@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simlab.kernels import Kernel
-from simlab.kernels._gram import TILE, Assembly
+from simlab.kernels.gram.assembly import TILE, Assembly
 
 Floats = NDArray[np.float64]
 BLOCK_BYTES = 1 << 28
 """Scratch of a product that converts or computes the matrix on its way: 256 MB."""
 
 
+@runtime_checkable
 class Operator(Protocol):
     """A symmetric, positive semi-definite matrix K : (n, n)."""
 

@@ -71,6 +71,9 @@ class Linearised(Trainable):
         """θ : (2 P,) of the network linearised at θ0 : (P,), where it stands at θ0: to be run beside the network."""
         return np.concatenate([weights(theta0, "theta0")] * 2)
 
+    def own_weights(self, theta: Floats) -> Floats:
+        return theta[: theta.size // 2]
+
     def limit_kernel(self, dim: int, radius: float | None = None) -> Limit:
         return self.network.limit_kernel(dim, radius)
 

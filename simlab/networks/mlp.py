@@ -55,6 +55,7 @@ class MLP(Wide, Trainable):
     """L weight layers, h^ℓ = W^ℓ ã^{ℓ−1}."""
 
     has_features: ClassVar[bool] = True
+    lack: ClassVar[str] = "no net of dense layers"
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"width": 7, "depth": 3},
         {"width": 7, "depth": 2, "activation": "erf", "weight_std": 1.5, "bias_std": 0.5, "outputs": 3},

@@ -16,7 +16,7 @@ Not every kind can do everything. What a kind may lack is announced by a fact of
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,6 +157,11 @@ class Trainable(Network):
         """W : (m, d), the rows of the first layer: f changes only along them."""
         raise NotImplementedError(f"{self.kind} has no directions")
 
+    def own_weights(self, theta: Floats) -> Floats:
+        """The entries of θ that the network is a function of, without the copy of its start that a linearised one has
+        after them."""
+        return theta
+
     def stages(self, dim: int) -> tuple[range, ...]:
         """The parts of θ, layer by layer, that a layerwise flow trains in turn; empty where there are none."""
         return ()
@@ -186,6 +191,10 @@ class ThreeLayer(Trainable):
     @abstractmethod
     def mean_alpha(self, dim: int) -> float:
         """α of the law of the weights at the start, at infinite width."""
+
+    @abstractmethod
+    def trained_layers(self) -> Literal["both", "first", "second"]:
+        """Which layers are trained: those of F, those of h, or both."""
 
 
 class FeatureMap(Network):

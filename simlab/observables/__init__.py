@@ -1,18 +1,35 @@
-"""observables: what is measured along a flow, one file each.
+"""observables: what is measured along a flow, one file per kind. The contract is `Observable`.
 
-A kind defines `Params`, ``outputs(params) -> {name: Output}`` and ``measure(params, view) -> {name: value}``, `view` as
-in `view.View`. An output without the dimension ``record`` is measured once, at the start. A kind may also define
-
-- ``check(params, setting)``: a ValueError of one line that names the key where it makes no sense (`view.Setting`);
-- ``SEVERAL_OUTPUTS = True``: it also makes sense where the target has several outputs, y being (n, c) then;
-- ``NEEDS``: what the experiment must provide; ("linearised",): the linearised network trained beside (`view.linear`).
+`check(kind)` runs the contract tests on one observable, also on one from another package.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from simlab.core import lookup
+from simlab.core import kinds
+from simlab.core.parsing import choose
+from simlab.observables.observable import Observable
+from simlab.observables.view import Setting, View
+
+__all__ = ["Observable", "Setting", "View", "check", "get"]
+
+
+def get(name: str, **fields: Any) -> Observable:
+    """An observable by name: ``observables.get("tangent_drift", limit=True)``."""
+    found: Observable = choose("observables", {"kind": name, **fields}, "observables")
+    return found
+
+
+def check(kind: Observable, view: View | None = None) -> None:
+    """Run the contract tests on one observable; AssertionError, one line, where it breaks the contract.
+
+    view: an instant to measure at; left out, instants of small networks are tried until one fits.
+    """
+    from simlab.observables.checking import check_observable
+
+    check_observable(kind, view)
+
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = lookup.attributes(__name__)
+    __getattr__, __dir__ = kinds.attributes(__name__)

@@ -3,7 +3,7 @@
     D = E_x̄ (F(x̄)/α − 1)² = E_x̄ F(x̄)²/α² − 1,     x̄ uniform on the unit sphere, where E F = α,
 
 the relative distance of F from α‖x‖ (under φ² itself ‖x‖ has no second moment). Exact: ½E F² is the population risk of
-the two-layer net F = (1/m₁) Σ ‖v_i‖ σ(v_i·x̄) without a teacher (`networks._population`, the arc-cosine kernel), m₁²/2
+the two-layer net F = (1/m₁) Σ ‖v_i‖ σ(v_i·x̄) without a teacher (`networks.population`, the arc-cosine kernel), m₁²/2
 angles. With its gradient dD/dt = ⟨∇_v D, v̇⟩ is exact as well, v̇ = −m₁ ∂R/∂v the flow's velocity on the training
 samples in the time of particles. For independent v of a symmetric law the mean of D is, to leading order,
 ρ[1/(2C_Γ²) − 1]/m₁, ρ = E‖v‖⁴/(E‖v‖²)²: the fluctuation of the particles' own α, (ρ − 1)/m₁, is no part of it.
@@ -14,36 +14,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.activations import relu
+from simlab.activations.relu import ReLU
 from simlab.activations.tiles import tile
 from simlab.core.blas import one_blas_thread
-from simlab.core.params import Params as Base
-from simlab.networks.bound import Bound
 from simlab.networks.population import gradient, scratch_size
-from simlab.observables.view import Setting, View, check_able
+from simlab.observables.observable import Observable
+from simlab.observables.view import Setting, View, three_layers
 from simlab.record.schema import RECORD, Output
 from simlab.sphere.mean_relu import mean_relu
 
 Floats = NDArray[np.float64]
 WIDEST = 12_000  # 1.2 GB of products
-
-
-class Params(Base):
-    pass
-
-
-def check(params: Params, setting: Setting) -> None:
-    check_able(setting.network, "particles", "discretisation_error")
-    width = setting.network.width  # type: ignore[attr-defined]
-    if width > WIDEST:
-        raise ValueError(f"network.width = {width}: discretisation_error compares all pairs of at most {WIDEST}")
-
-
-def outputs(params: Params) -> dict[str, Output]:
-    return {
-        "discretisation_error": Output("D = E(F/α − 1)² over the unit sphere", (RECORD,)),
-        "discretisation_rate": Output("dD/dt in the time of particles", (RECORD,)),
-    }
 
 
 def relative_error(V: Floats) -> tuple[float, Floats]:
@@ -53,7 +34,7 @@ def relative_error(V: Floats) -> tuple[float, Floats]:
     out = np.empty(m * (d + 1))
     with one_blas_thread():
         half = gradient(
-            *tile(relu.Params()), np.concatenate([norms, V.ravel()]), np.empty((0, d)), np.empty((0, 1)), 1.0,
+            *tile(ReLU()), np.concatenate([norms, V.ravel()]), np.empty((0, d)), np.empty((0, 1)), 1.0,
             np.array([m, d, 1, 1]), np.array([1.0 / m, 1.0 / d]), out, np.empty(scratch_size(m, d, 0)),
         )  # fmt: skip
     units = np.divide(V, norms[:, np.newaxis], out=np.zeros_like(V), where=norms[:, np.newaxis] > 0.0)
@@ -63,9 +44,23 @@ def relative_error(V: Floats) -> tuple[float, Floats]:
     return 2.0 * half / alpha**2 - 1.0, 2.0 * slope / alpha**2 - 4.0 * half / alpha**3 * alpha_slope
 
 
-def measure(params: Params, view: View) -> dict[str, float]:
-    V, _, _ = view.module.particles(view.network, view.theta)
-    error, slope = relative_error(V)
-    _, grad = Bound(view.network, view.dim).loss_and_gradient(view.theta, view.X, view.y, view.alpha)
-    velocity = -len(V) / view.alpha**2 * grad[: V.size].reshape(V.shape)
-    return {"discretisation_error": error, "discretisation_rate": float(np.sum(slope * velocity))}
+class DiscretisationError(Observable):
+    """D = E(F/α − 1)² of a net of three layers, and dD/dt."""
+
+    def check(self, setting: Setting) -> None:
+        width = three_layers(setting.network, self.kind).first_width()
+        if width is not None and width > WIDEST:
+            raise ValueError(f"network.width = {width}: discretisation_error compares all pairs of at most {WIDEST}")
+
+    def outputs(self) -> dict[str, Output]:
+        return {
+            "discretisation_error": Output("D = E(F/α − 1)² over the unit sphere", (RECORD,)),
+            "discretisation_rate": Output("dD/dt in the time of particles", (RECORD,)),
+        }
+
+    def measure(self, view: View) -> dict[str, float]:
+        V, _, _ = three_layers(view.network, self.kind).particles(view.theta)
+        error, slope = relative_error(V)
+        _, grad = view.network.loss_and_gradient(view.theta, view.X, view.y, view.alpha)
+        velocity = -len(V) / view.alpha**2 * grad[: V.size].reshape(V.shape)
+        return {"discretisation_error": error, "discretisation_rate": float(np.sum(slope * velocity))}

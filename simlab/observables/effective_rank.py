@@ -9,31 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core.params import Params as Base
-from simlab.observables.view import Setting, View, check_able
+from simlab.observables.observable import Observable
+from simlab.observables.view import Setting, View, lacks
 from simlab.record.schema import RECORD, Output
-
-
-class Params(Base):
-    pass
-
-
-def check(params: Params, setting: Setting) -> None:
-    check_able(setting.network, "hidden", "effective_rank")
-    if setting.samples < 1:
-        raise ValueError("samples = 0: effective_rank needs training inputs")
-
-
-def outputs(params: Params) -> dict[str, Output]:
-    return {
-        "participation_ratio": Output("(Σλ)²/Σλ² of the eigenvalues of H Hᵀ over the training inputs", (RECORD,)),
-        "entropy_rank": Output("exp(−Σ p log p), p = λ/Σλ, of the same", (RECORD,)),
-    }
-
-
-def measure(params: Params, view: View) -> dict[str, float]:
-    H = view.module.hidden(view.network, view.theta, view.X)
-    return ranks(np.linalg.eigvalsh(H @ H.T if H.shape[0] <= H.shape[1] else H.T @ H))
 
 
 def ranks(eigenvalues: NDArray[np.float64]) -> dict[str, float]:
@@ -46,3 +24,23 @@ def ranks(eigenvalues: NDArray[np.float64]) -> dict[str, float]:
         "participation_ratio": float(1.0 / np.sum(p**2)),
         "entropy_rank": float(np.exp(-np.sum(p * np.log(p)))),
     }
+
+
+class EffectiveRank(Observable):
+    """Participation ratio and entropy rank of the last hidden layer."""
+
+    def check(self, setting: Setting) -> None:
+        if not setting.network.has_features:
+            raise lacks(setting.network, self.kind, "features", lambda cls: bool(cls.has_features))
+        if setting.samples < 1:
+            raise ValueError("samples = 0: effective_rank needs training inputs")
+
+    def outputs(self) -> dict[str, Output]:
+        return {
+            "participation_ratio": Output("(Σλ)²/Σλ² of the eigenvalues of H Hᵀ over the training inputs", (RECORD,)),
+            "entropy_rank": Output("exp(−Σ p log p), p = λ/Σλ, of the same", (RECORD,)),
+        }
+
+    def measure(self, view: View) -> dict[str, float]:
+        H = view.network.features(view.theta, view.X)
+        return ranks(np.linalg.eigvalsh(H @ H.T if H.shape[0] <= H.shape[1] else H.T @ H))

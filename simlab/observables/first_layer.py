@@ -7,56 +7,58 @@ for F/α against ‖x‖, the medians of both in groups of test inputs by their 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from simlab.core.params import MOST_ENTRIES
-from simlab.core.params import Params as Base
-from simlab.observables.view import Setting, View, check_able
+from simlab.core.parsing import MOST_ENTRIES
+from simlab.observables.observable import Observable
+from simlab.observables.view import Setting, View, three_layers
 from simlab.record.schema import RECORD, Output
 
 
-class Params(Base):
+class FirstLayer(Observable):
+    """F/(α‖x‖) over the test inputs, of a net of three layers."""
+
+    needs_test: ClassVar[bool] = True
+
     groups: int = Field(
         10, ge=1, le=MOST_ENTRIES, description="into how many groups the test inputs go by their radius"
     )
 
+    def check(self, setting: Setting) -> None:
+        three_layers(setting.network, self.kind)
+        if setting.test_samples < self.groups:
+            raise ValueError(
+                f"test_samples = {setting.test_samples}: first_layer needs {self.groups}, one for each group"
+            )
 
-def check(params: Params, setting: Setting) -> None:
-    check_able(setting.network, "first_layer", "first_layer")
-    if setting.test_samples < params.groups:
-        raise ValueError(
-            f"test_samples = {setting.test_samples}: first_layer needs {params.groups}, one for each group"
-        )
+    def outputs(self) -> dict[str, Output]:
+        middles = {"group": (np.arange(self.groups) + 0.5) / self.groups}
+        return {
+            "alpha": Output("α = (C_Γ/√d) mean ‖v‖²", (RECORD,)),
+            "first_layer_mean": Output("mean of F/(α‖x‖) over the test inputs", (RECORD,)),
+            "first_layer_std": Output("standard deviation of F/(α‖x‖) over the test inputs", (RECORD,)),
+            "first_layer_min": Output("least F/(α‖x‖) of a test input", (RECORD,)),
+            "first_layer_max": Output("largest F/(α‖x‖) of a test input", (RECORD,)),
+            "first_layer_by_radius": Output("median of F/α in a group of radii", (RECORD, "group"), coords=middles),
+            "group_radius": Output("median ‖x‖ of a group of radii", ("group",), coords=middles),
+        }
 
-
-def outputs(params: Params) -> dict[str, Output]:
-    middles = {"group": (np.arange(params.groups) + 0.5) / params.groups}
-    return {
-        "alpha": Output("α = (C_Γ/√d) mean ‖v‖²", (RECORD,)),
-        "first_layer_mean": Output("mean of F/(α‖x‖) over the test inputs", (RECORD,)),
-        "first_layer_std": Output("standard deviation of F/(α‖x‖) over the test inputs", (RECORD,)),
-        "first_layer_min": Output("least F/(α‖x‖) of a test input", (RECORD,)),
-        "first_layer_max": Output("largest F/(α‖x‖) of a test input", (RECORD,)),
-        "first_layer_by_radius": Output("median of F/α in a group of radii", (RECORD, "group"), coords=middles),
-        "group_radius": Output("median ‖x‖ of a group of radii", ("group",), coords=middles),
-    }
-
-
-def measure(params: Params, view: View) -> dict[str, Any]:
-    alpha = view.module.alpha(view.network, view.theta)
-    F = view.module.first_layer(view.network, view.theta, view.X_test)
-    r = np.linalg.norm(view.X_test, axis=1)
-    ratio = F[r > 0.0] / (alpha * r[r > 0.0])
-    groups = np.array_split(np.argsort(r, kind="stable"), params.groups)
-    return {
-        "alpha": alpha,
-        "first_layer_mean": float(ratio.mean()),
-        "first_layer_std": float(ratio.std()),
-        "first_layer_min": float(ratio.min()),
-        "first_layer_max": float(ratio.max()),
-        "first_layer_by_radius": np.array([np.median(F[rows]) / alpha for rows in groups]),
-        "group_radius": np.array([np.median(r[rows]) for rows in groups]),
-    }
+    def measure(self, view: View) -> dict[str, Any]:
+        network = three_layers(view.network, self.kind)
+        alpha = network.alpha(view.theta)
+        F = network.first_layer(view.theta, view.X_test)
+        r = np.linalg.norm(view.X_test, axis=1)
+        ratio = F[r > 0.0] / (alpha * r[r > 0.0])
+        groups = np.array_split(np.argsort(r, kind="stable"), self.groups)
+        return {
+            "alpha": alpha,
+            "first_layer_mean": float(ratio.mean()),
+            "first_layer_std": float(ratio.std()),
+            "first_layer_min": float(ratio.min()),
+            "first_layer_max": float(ratio.max()),
+            "first_layer_by_radius": np.array([np.median(F[rows]) / alpha for rows in groups]),
+            "group_radius": np.array([np.median(r[rows]) for rows in groups]),
+        }

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,10 @@ from scipy.fft import rfft2
 from scipy.interpolate import CubicSpline
 from scipy.special import j0
 
-from simlab.core.params import Params as Base
-from simlab.core.params import kind_of, module_of
+from simlab.core import kinds
+from simlab.core.errors import one_of
 from simlab.core.quadrature import NODES, WEIGHTS
+from simlab.observables.observable import Observable
 from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
 from simlab.sphere.ball_law import BallLaw
@@ -39,24 +40,7 @@ Floats = NDArray[np.float64]
 SIDE = 100.0
 """the box is at least so long, in natural units: 0.8 % of the law is beyond σ, and the blur is 0.02 R_d"""
 BLURS = 4.0
-FIRST_LAYERS = {"neurons": 2, "particles": 0}
-"""functions of a network that give its weights, and which of those are its first layer"""
-
-
-class Params(Base):
-    extent: float = Field(8.0, gt=1, le=12, description="the picture's largest frequency, in units of R_d")
-    pixels: int = Field(161, ge=11, le=1001, description="of a side of the picture; odd, so that 0 is in the middle")
-    grid: int = Field(2048, ge=256, le=8192, description="points of a side of the box on which fφ is taken")
-
-    @field_validator("pixels")
-    @classmethod
-    def _odd(cls, pixels: int) -> int:
-        if pixels % 2 == 0:
-            raise ValueError("must be odd")
-        return pixels
-
-
-EXAMPLES = ({"grid": 512, "pixels": 21, "extent": 3.0},)
+"""so many standard deviations of the blur are added to the half width of a tube"""
 
 
 @dataclass(frozen=True)
@@ -72,68 +56,14 @@ class Box:
         return 8.0 / (2.0 * math.pi * self.side)
 
 
-def box(params: Params) -> Box:
-    pixel = 2.0 * params.extent / (params.pixels - 1) * BallLaw.natural(2).ball_radius
+def box(picture: FourierPicture) -> Box:
+    pixel = 2.0 * picture.extent / (picture.pixels - 1) * BallLaw.natural(2).ball_radius
     bins = 2 * math.ceil((SIDE * pixel - 1.0) / 2.0) + 1 if SIDE * pixel > 1.0 else 1
-    return Box(params.grid, bins / pixel, bins)
-
-
-def check(params: Params, setting: Setting) -> None:
-    if kind_of(setting.data) != "ball_fourier":
-        raise ValueError(f"data.kind = {kind_of(setting.data)!r}: fourier_picture needs ball_fourier, the law φ²")
-    if setting.dim != 2:
-        raise ValueError(f"data.dim = {setting.dim}: fourier_picture is drawn in the plane, dim = 2")
-    if not any(hasattr(module_of(setting.network), name) for name in FIRST_LAYERS):
-        raise ValueError(f"network.kind = {kind_of(setting.network)!r}: fourier_picture needs neurons of a first layer")
-    largest = params.grid / (2.0 * box(params).side * BallLaw.natural(2).ball_radius)
-    if 1.5 * params.extent > largest:
-        raise ValueError(
-            f"observables fourier_picture.grid = {params.grid}: reaches the frequency {largest:.1f} R_d, "
-            f"less than 1.5 times extent = {params.extent}"
-        )
-
-
-def outputs(params: Params) -> dict[str, Output]:
-    axis = np.linspace(-params.extent, params.extent, params.pixels)
-    plane = {"frequency_y": axis, "frequency_x": axis}
-    dims = tuple(plane)
-    return {
-        "fourier_net": Output("|(fφ)^|, root mean square over a pixel", (RECORD, *dims), coords=plane),
-        "fourier_target": Output("|(gφ)^|, root mean square over a pixel", dims, coords=plane),
-        "tube_angle": Output("direction of w_j, the axis of its tube", (RECORD, "tube"), unit="rad"),
-        "net_outside": Output("share of the energy of fφ outside the tubes, up to extent", (RECORD,)),
-        "target_outside": Output("share of the energy of gφ outside the tubes, up to extent", (RECORD,)),
-        "outside_energy": Output("energy of gφ outside the tubes: E(f − g)² is no less", (RECORD,)),
-        "squared_error": Output("E(f − g)², both tapered", (RECORD,)),
-    }
-
-
-def measure(params: Params, view: View) -> dict[str, Any]:
-    here = box(params)
-    scale = view.data.radius_law().scale
-    window = view.once("fourier window", lambda: _window(here))
-    target: Any = view.target
-    g, (of_target, total) = view.once(
-        "fourier target", lambda: (_on_grid(here, scale, target) * window, _of_target(here, scale, target, window))
-    )
-    f = _on_grid(here, scale, view.predict) * window
-    of_net = _energies(f, here)
-    angles = _angles(view)
-    outside = _outside(params, here, angles)
-    return {
-        "fourier_net": _picture(params, here, of_net),
-        "fourier_target": _picture(params, here, of_target),
-        "tube_angle": angles,
-        "net_outside": _share(of_net[outside].sum(), of_net.sum()),
-        "target_outside": _share(of_target[outside].sum(), total),
-        "outside_energy": float(of_target[outside].sum()),
-        "squared_error": float(np.sum((f - g) ** 2) * (here.side / here.points) ** 2),
-    }
+    return Box(picture.grid, bins / pixel, bins)
 
 
 def _angles(view: View) -> Floats:
-    name = next(name for name in FIRST_LAYERS if hasattr(view.module, name))
-    W = getattr(view.module, name)(view.network, view.theta)[FIRST_LAYERS[name]]
+    W = view.network.directions(view.theta)
     return np.asarray(np.arctan2(W[:, 1], W[:, 0]))
 
 
@@ -165,7 +95,7 @@ def _on_grid(here: Box, scale: float, function: Any) -> Floats:
 
 
 def _energies(values: Floats, here: Box) -> Floats:
-    """|transform|² a frequency, so that all add to ∫ values² (Parseval); (N, N/2+1): half the plane, counted twice."""
+    """|transform|² per frequency, (N, N/2+1), half the plane and counted twice: all add to ∫ values² (Parseval)."""
     transform = rfft2(values)
     found = (transform.real**2 + transform.imag**2) * (here.side / here.points**2) ** 2
     found[:, 1 : -1 if here.points % 2 == 0 else None] *= 2.0
@@ -184,8 +114,8 @@ def _of_target(here: Box, scale: float, target: Any, window: Floats) -> tuple[Fl
     r = (0.5 * (edges[1:] + edges[:-1])[:, np.newaxis] + 0.5 * np.diff(edges)[:, np.newaxis] * NODES).ravel()
     weights = (0.5 * np.diff(edges)[:, np.newaxis] * WEIGHTS).ravel()
     values = target.profile(scale * r) * BallLaw.natural(2).phi(r) * np.exp(-0.5 * (8.0 / here.side * r) ** 2)
-    kept = values != 0.0
-    r, values, weights = r[kept], values[kept], (2.0 * math.pi * r * weights)[kept]
+    inside = values != 0.0
+    r, values, weights = r[inside], values[inside], (2.0 * math.pi * r * weights)[inside]
     # The transform varies over 1/side; interpolated by cubic splines from a quarter of that.
     rho = np.arange(math.ceil(4.0 * here.side * highest) + 4) / (4.0 * here.side)
     along = np.concatenate(
@@ -198,23 +128,94 @@ def _of_target(here: Box, scale: float, target: Any, window: Floats) -> tuple[Fl
     return found, float(weights @ values**2)
 
 
-def _outside(params: Params, here: Box, angles: Floats) -> NDArray[np.bool_]:
+def _outside(picture: FourierPicture, here: Box, angles: Floats) -> NDArray[np.bool_]:
     """Frequencies of the picture in no tube, (N, N/2+1)."""
     radius = BallLaw.natural(2).ball_radius
     reach = radius + BLURS * here.blur
     x = np.arange(here.points // 2 + 1) / here.side
     y = (np.fft.fftfreq(here.points) * here.points / here.side)[:, np.newaxis]
-    outside = np.hypot(x, y) <= params.extent * radius
+    outside = np.hypot(x, y) <= picture.extent * radius
     for angle in angles:
         outside &= np.abs(math.cos(angle) * y - math.sin(angle) * x) > reach
     return np.asarray(outside)
 
 
-def _picture(params: Params, here: Box, energies: Floats) -> Floats:
+def _picture(picture: FourierPicture, here: Box, energies: Floats) -> Floats:
     """Root mean square over pixels of |transform|, (pixels, pixels)."""
-    half = (params.pixels // 2) * here.bins + here.bins // 2
+    half = (picture.pixels // 2) * here.bins + here.bins // 2
     rows = np.arange(-half, half + 1)
     right = energies[rows % here.points, : half + 1] * here.side**2  # from the energy of a bin to a density
     right[:, 1:] /= 2.0
     whole = np.concatenate([right[::-1, :0:-1], right], axis=1)
-    return np.asarray(np.sqrt(whole.reshape(params.pixels, here.bins, params.pixels, here.bins).mean(axis=(1, 3))))
+    return np.asarray(np.sqrt(whole.reshape(picture.pixels, here.bins, picture.pixels, here.bins).mean(axis=(1, 3))))
+
+
+class FourierPicture(Observable):
+    """|(fφ)^| and |(gφ)^| in the plane, and what of them lies outside the tubes of the first layer."""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({"grid": 512, "pixels": 21, "extent": 3.0},)
+
+    extent: float = Field(8.0, gt=1, le=12, description="the picture's largest frequency, in units of R_d")
+    pixels: int = Field(161, ge=11, le=1001, description="of a side of the picture; odd, so that 0 is in the middle")
+    grid: int = Field(2048, ge=256, le=8192, description="points of a side of the box on which fφ is taken")
+
+    @field_validator("pixels")
+    @classmethod
+    def _odd(cls, pixels: int) -> int:
+        if pixels % 2 == 0:
+            raise ValueError("must be odd")
+        return pixels
+
+    def check(self, setting: Setting) -> None:
+        law = setting.require_law(self.kind)
+        setting.require_target(self.kind)
+        if not law.has_radius_law:
+            able = one_of(kinds.able("data", lambda cls: bool(cls.has_radius_law)))
+            raise ValueError(f"data.kind = {law.kind!r}: fourier_picture needs {able}, the law φ²")
+        if law.dimension() != 2:
+            raise ValueError(f"data.dim = {law.dimension()}: fourier_picture is drawn in the plane, dim = 2")
+        if not setting.network.has_directions:
+            raise ValueError(f"network.kind = {setting.network.kind!r}: fourier_picture needs neurons of a first layer")
+        largest = self.grid / (2.0 * box(self).side * BallLaw.natural(2).ball_radius)
+        if 1.5 * self.extent > largest:
+            raise ValueError(
+                f"observables fourier_picture.grid = {self.grid}: reaches the frequency {largest:.1f} R_d, "
+                f"less than 1.5 times extent = {self.extent}"
+            )
+
+    def outputs(self) -> dict[str, Output]:
+        axis = np.linspace(-self.extent, self.extent, self.pixels)
+        plane = {"frequency_y": axis, "frequency_x": axis}
+        dims = tuple(plane)
+        return {
+            "fourier_net": Output("|(fφ)^|, root mean square over a pixel", (RECORD, *dims), coords=plane),
+            "fourier_target": Output("|(gφ)^|, root mean square over a pixel", dims, coords=plane),
+            "tube_angle": Output("direction of w_j, the axis of its tube", (RECORD, "tube"), unit="rad"),
+            "net_outside": Output("share of the energy of fφ outside the tubes, up to extent", (RECORD,)),
+            "target_outside": Output("share of the energy of gφ outside the tubes, up to extent", (RECORD,)),
+            "outside_energy": Output("energy of gφ outside the tubes: E(f − g)² is no less", (RECORD,)),
+            "squared_error": Output("E(f − g)², both tapered", (RECORD,)),
+        }
+
+    def measure(self, view: View) -> dict[str, Any]:
+        here = box(self)
+        assert view.data is not None  # what `check` asks for
+        scale = view.data.radius_law().scale
+        window = view.cached("fourier window", lambda: _window(here))
+        target: Any = view.target
+        g, (of_target, total) = view.cached(
+            "fourier target", lambda: (_on_grid(here, scale, target) * window, _of_target(here, scale, target, window))
+        )
+        f = _on_grid(here, scale, view.predict) * window
+        of_net = _energies(f, here)
+        angles = _angles(view)
+        outside = _outside(self, here, angles)
+        return {
+            "fourier_net": _picture(self, here, of_net),
+            "fourier_target": _picture(self, here, of_target),
+            "tube_angle": angles,
+            "net_outside": _share(of_net[outside].sum(), of_net.sum()),
+            "target_outside": _share(of_target[outside].sum(), total),
+            "outside_energy": float(of_target[outside].sum()),
+            "squared_error": float(np.sum((f - g) ** 2) * (here.side / here.points) ** 2),
+        }

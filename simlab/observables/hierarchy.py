@@ -7,46 +7,46 @@ is missing of either part and the rest.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from simlab.core.params import Params as Base
-from simlab.core.params import kind_of
+from simlab.observables.observable import Observable
 from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
-
-SEVERAL_OUTPUTS = True
-
-
-class Params(Base):
-    pass
+from simlab.targets.hierarchy import Hierarchy as HierarchicalFunction
 
 
-def check(params: Params, setting: Setting) -> None:
-    if not setting.target.is_hierarchy:
-        raise ValueError(
-            f"target.kind = {kind_of(setting.target)!r}: hierarchy needs one made of F and G, such as allen_zhu_li"
-        )
-    if setting.test_samples < 2:
-        raise ValueError("observables: hierarchy needs experiment.test_samples of 2 or more")
+class Hierarchy(Observable):
+    """Coefficients of F and αG(F) in the net's output, and the error that each leaves."""
 
+    several_outputs: ClassVar[bool] = True
+    needs_test: ClassVar[bool] = True
 
-def outputs(params: Params) -> dict[str, Output]:
-    return {
-        "learned_simple": Output("coefficient p of F in the net's output", (RECORD,)),
-        "learned_composed": Output("coefficient q of αG(F) in the net's output", (RECORD,)),
-        "error_simple": Output("(1 − p)² E‖F‖²", (RECORD,)),
-        "error_composed": Output("(1 − q)² α² E‖G(F)‖²", (RECORD,)),
-        "error_rest": Output("mean square of what is neither F nor G(F)", (RECORD,)),
-    }
+    def check(self, setting: Setting) -> None:
+        target = setting.require_target(self.kind)
+        if not target.is_hierarchy:
+            raise ValueError(
+                f"target.kind = {target.kind!r}: hierarchy needs one made of F and G, such as allen_zhu_li"
+            )
+        if setting.test_samples < 2:
+            raise ValueError("observables: hierarchy needs experiment.test_samples of 2 or more")
 
+    def outputs(self) -> dict[str, Output]:
+        return {
+            "learned_simple": Output("coefficient p of F in the net's output", (RECORD,)),
+            "learned_composed": Output("coefficient q of αG(F) in the net's output", (RECORD,)),
+            "error_simple": Output("(1 − p)² E‖F‖²", (RECORD,)),
+            "error_composed": Output("(1 − q)² α² E‖G(F)‖²", (RECORD,)),
+            "error_rest": Output("mean square of what is neither F nor G(F)", (RECORD,)),
+        }
 
-def measure(params: Params, view: View) -> dict[str, Any]:
-    target: Any = view.target
-    learned = target.learned(view.predict(view.X_test), target.parts(view.X_test))
-    return {
-        "learned_simple": learned.simple,
-        "learned_composed": learned.composed,
-        "error_simple": learned.error_simple,
-        "error_composed": learned.error_composed,
-        "error_rest": learned.error_rest,
-    }
+    def measure(self, view: View) -> dict[str, Any]:
+        target = view.target
+        assert isinstance(target, HierarchicalFunction)  # what `check` asks for
+        learned = target.learned(view.predict(view.X_test), target.parts(view.X_test))
+        return {
+            "learned_simple": learned.simple,
+            "learned_composed": learned.composed,
+            "error_simple": learned.error_simple,
+            "error_composed": learned.error_composed,
+            "error_rest": learned.error_rest,
+        }

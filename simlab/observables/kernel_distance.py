@@ -11,20 +11,16 @@ t steps of size η of a full-batch descent of constant step, or time t of any ot
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core.params import Params as Base
+from simlab.observables.observable import Observable
 from simlab.observables.view import ANY_DIM, Setting, View
 from simlab.record.schema import RECORD, Output
 
 Floats = NDArray[np.float64]
-
-
-class Params(Base):
-    pass
 
 
 class Modes(NamedTuple):
@@ -36,40 +32,6 @@ class Modes(NamedTuple):
     parts: Floats
     start: Floats
     start_test: Floats
-
-
-def check(params: Params, setting: Setting) -> None:
-    if min(setting.samples, setting.test_samples) < 1:
-        key = "samples" if setting.samples < 1 else "test_samples"
-        raise ValueError(f"{key} = 0: the observable kernel_distance compares predictions there; give some")
-    try:
-        setting.network.limit_kernel(ANY_DIM)
-    except ValueError as error:
-        raise ValueError(f"observables kernel_distance with {error}") from None
-
-
-def outputs(params: Params) -> dict[str, Output]:
-    where = {"train": "training", "test": "test"}
-    found = {
-        f"kernel_{name}_distance": Output(f"root mean square of αf_t − g_t over the {text} inputs", (RECORD,))
-        for name, text in where.items()
-    }
-    return found | {
-        f"kernel_{name}_loss": Output(f"{text} loss of the kernel flow g_t", (RECORD,)) for name, text in where.items()
-    }
-
-
-def measure(params: Params, view: View) -> dict[str, float]:
-    modes = view.once("kernel_distance", lambda: _modes(view))
-    with np.errstate(over="ignore", invalid="ignore"):
-        moved = grown(modes.rates, view.time, view.step, view.step_size) * modes.parts
-        train, test = modes.start + modes.train @ moved, modes.start_test + modes.test @ moved
-        return {
-            "kernel_train_distance": _root_mean_square(view.predict(view.X) - train),
-            "kernel_test_distance": _root_mean_square(view.predict(view.X_test) - test),
-            "kernel_train_loss": 0.5 * _root_mean_square(train - view.y) ** 2,
-            "kernel_test_loss": 0.5 * _root_mean_square(test - view.y_test) ** 2,
-        }
 
 
 def _modes(view: View) -> Modes:
@@ -96,3 +58,42 @@ def _root_mean_square(values: Floats) -> float:
     """∞ where the values overflowed."""
     size = float(np.sqrt(np.mean(values**2)))
     return size if np.isfinite(size) else float("inf")
+
+
+class KernelDistance(Observable):
+    """Distance of predictions from the kernel flow of infinite width, and the loss of that flow."""
+
+    needs_test: ClassVar[bool] = True
+    needs_descent: ClassVar[bool] = True
+
+    def check(self, setting: Setting) -> None:
+        if min(setting.samples, setting.test_samples) < 1:
+            key = "samples" if setting.samples < 1 else "test_samples"
+            raise ValueError(f"{key} = 0: the observable kernel_distance compares predictions there; give some")
+        try:
+            setting.network.limit_kernel(ANY_DIM)
+        except ValueError as error:
+            raise ValueError(f"observables kernel_distance with {error}") from None
+
+    def outputs(self) -> dict[str, Output]:
+        where = {"train": "training", "test": "test"}
+        found = {
+            f"kernel_{name}_distance": Output(f"root mean square of αf_t − g_t over the {text} inputs", (RECORD,))
+            for name, text in where.items()
+        }
+        return found | {
+            f"kernel_{name}_loss": Output(f"{text} loss of the kernel flow g_t", (RECORD,))
+            for name, text in where.items()
+        }
+
+    def measure(self, view: View) -> dict[str, float]:
+        modes = view.cached("kernel_distance", lambda: _modes(view))
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = grown(modes.rates, view.time, view.step, view.step_size) * modes.parts
+            train, test = modes.start + modes.train @ moved, modes.start_test + modes.test @ moved
+            return {
+                "kernel_train_distance": _root_mean_square(view.predict(view.X) - train),
+                "kernel_test_distance": _root_mean_square(view.predict(view.X_test) - test),
+                "kernel_train_loss": 0.5 * _root_mean_square(train - view.y) ** 2,
+                "kernel_test_loss": 0.5 * _root_mean_square(test - view.y_test) ** 2,
+            }

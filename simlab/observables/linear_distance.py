@@ -6,38 +6,36 @@ O(1/α²) and O(1/α) on a fixed horizon of lazy training.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from simlab.core.params import Params as Base
-from simlab.networks.bound import Bound
+from simlab.observables.observable import Observable
 from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
 
-NEEDS = ("linearised",)
 
+class LinearDistance(Observable):
+    """Distance of weights and predictions from those of the linearised network."""
 
-class Params(Base):
-    pass
+    needs_linearised: ClassVar[bool] = True
+    needs_test: ClassVar[bool] = True
 
+    def check(self, setting: Setting) -> None:
+        if setting.test_samples < 1:
+            raise ValueError("test_samples = 0: the observable linear_distance compares predictions there; give some")
 
-def check(params: Params, setting: Setting) -> None:
-    if setting.test_samples < 1:
-        raise ValueError("test_samples = 0: the observable linear_distance compares predictions there; give some")
+    def outputs(self) -> dict[str, Output]:
+        return {
+            "linear_weight_distance": Output("‖θ − θ_lin‖ of the network and the linearised one", (RECORD,)),
+            "linear_test_distance": Output("root mean square of α(f − f_lin) over the test inputs", (RECORD,)),
+        }
 
-
-def outputs(params: Params) -> dict[str, Output]:
-    return {
-        "linear_weight_distance": Output("‖θ − θ_lin‖ of the network and the linearised one", (RECORD,)),
-        "linear_test_distance": Output("root mean square of α(f − f_lin) over the test inputs", (RECORD,)),
-    }
-
-
-def measure(params: Params, view: View) -> dict[str, float]:
-    assert view.linear is not None  # what NEEDS says
-    net = Bound(view.network, view.dim)
-    moved = net.push(view.theta0, view.linear - view.theta0, view.X_test)[:, 0]
-    linear = view.predict(view.X_test, view.theta0) + view.alpha * moved
-    return {
-        "linear_weight_distance": float(np.linalg.norm(view.theta - view.linear)),
-        "linear_test_distance": float(np.sqrt(np.mean((view.predict(view.X_test) - linear) ** 2))),
-    }
+    def measure(self, view: View) -> dict[str, float]:
+        assert view.linear is not None  # what needs_linearised says
+        moved = view.network.push(view.theta0, view.linear - view.theta0, view.X_test)
+        linear = view.predict(view.X_test, view.theta0) + view.alpha * moved
+        return {
+            "linear_weight_distance": float(np.linalg.norm(view.theta - view.linear)),
+            "linear_test_distance": float(np.sqrt(np.mean((view.predict(view.X_test) - linear) ** 2))),
+        }

@@ -10,56 +10,57 @@ the K directions x̄_k, of which it is to first order the mean of (1/n) Σ_i (y_
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.core.params import Params as Base
 from simlab.core.rng import Streams
-from simlab.observables.view import Setting, View, check_able
+from simlab.observables.observable import Observable
+from simlab.observables.view import Setting, View, three_layers
 from simlab.record.schema import RECORD, Output
 from simlab.sphere.zonal import axes
 
 Floats = NDArray[np.float64]
 
 
-class Params(Base):
+class LossSplit(Observable):
+    """The loss of a net of three layers as that of its symmetrisation and of the rest."""
+
+    needs_test: ClassVar[bool] = True
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"directions": 50})
+
     directions: int = Field(1000, ge=2, description="number K of directions that f is averaged over")
 
+    def check(self, setting: Setting) -> None:
+        three_layers(setting.network, self.kind)
+        if setting.test_samples < 2:
+            raise ValueError(f"test_samples = {setting.test_samples}: loss_split splits the loss there and needs 2")
 
-EXAMPLES: tuple[dict[str, int], ...] = ({}, {"directions": 50})
+    def outputs(self) -> dict[str, Output]:
+        return {
+            "split_loss": Output("½ mean (y − f)² over the test samples, the sum of the three", (RECORD,)),
+            "split_radial": Output("½ mean (y − f̃)², f̃ the symmetrisation of f", (RECORD,)),
+            "split_spread": Output("½ mean (f̃ − f)²", (RECORD,)),
+            "split_cross": Output("mean (y − f̃)(f̃ − f)", (RECORD,)),
+            "split_cross_error": Output("standard error of the cross term", (RECORD,)),
+        }
 
-
-def check(params: Params, setting: Setting) -> None:
-    check_able(setting.network, "first_layer", "loss_split")
-    if setting.test_samples < 2:
-        raise ValueError(f"test_samples = {setting.test_samples}: loss_split splits the loss there and needs 2")
-
-
-def outputs(params: Params) -> dict[str, Output]:
-    return {
-        "split_loss": Output("½ mean (y − f)² over the test samples, the sum of the three", (RECORD,)),
-        "split_radial": Output("½ mean (y − f̃)², f̃ the symmetrisation of f", (RECORD,)),
-        "split_spread": Output("½ mean (f̃ − f)²", (RECORD,)),
-        "split_cross": Output("mean (y − f̃)(f̃ − f)", (RECORD,)),
-        "split_cross_error": Output("standard error of the cross term", (RECORD,)),
-    }
-
-
-def measure(params: Params, view: View) -> dict[str, float]:
-    K, network = params.directions, view.module
-    units = view.once(f"loss_split {K}", lambda: axes(K, view.dim, Streams(0)["symmetrisation"]))
-    _, w, b = network.particles(view.network, view.theta)
-    along = network.first_layer(view.network, view.theta, units)
-    r, y, n = np.linalg.norm(view.X_test, axis=1), view.y_test, len(view.y_test)
-    h = view.alpha * network.outer(w, b, np.multiply.outer(along, r))  # (K, n)
-    symmetric, f = h.mean(axis=0), view.predict(view.X_test)
-    cross = (y - symmetric) * (symmetric - f)
-    by_direction = h @ (y - 2.0 * symmetric + f) / n  # and a constant, which has no variance
-    return {
-        "split_loss": float(np.mean((y - f) ** 2)) / 2,
-        "split_radial": float(np.mean((y - symmetric) ** 2)) / 2,
-        "split_spread": float(np.mean((symmetric - f) ** 2)) / 2,
-        "split_cross": float(np.mean(cross)),
-        "split_cross_error": float(np.sqrt(cross.var(ddof=1) / n + by_direction.var(ddof=1) / K)),
-    }
+    def measure(self, view: View) -> dict[str, float]:
+        K, network = self.directions, three_layers(view.network, self.kind)
+        units = view.cached(f"loss_split {K}", lambda: axes(K, view.dim, Streams(0)["symmetrisation"]))
+        _, w, b = network.particles(view.theta)
+        along = network.first_layer(view.theta, units)
+        r, y, n = np.linalg.norm(view.X_test, axis=1), view.y_test, len(view.y_test)
+        h = view.alpha * network.outer(w, b, np.multiply.outer(along, r))  # (K, n)
+        symmetric, f = h.mean(axis=0), view.predict(view.X_test)
+        cross = (y - symmetric) * (symmetric - f)
+        by_direction = h @ (y - 2.0 * symmetric + f) / n  # and a constant, which has no variance
+        return {
+            "split_loss": float(np.mean((y - f) ** 2)) / 2,
+            "split_radial": float(np.mean((y - symmetric) ** 2)) / 2,
+            "split_spread": float(np.mean((symmetric - f) ** 2)) / 2,
+            "split_cross": float(np.mean(cross)),
+            "split_cross_error": float(np.sqrt(cross.var(ddof=1) / n + by_direction.var(ddof=1) / K)),
+        }

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from simlab.core.params import Params as Base
-from simlab.observables.view import Setting, View, check_able
+from simlab.observables.observable import Observable
+from simlab.observables.view import Setting, View, three_layers
 from simlab.record.schema import RECORD, Output
 
 
-class Params(Base):
-    pass
+class OuterParticles(Observable):
+    """w_j and b_j of the second layer of a net of three layers."""
 
+    def check(self, setting: Setting) -> None:
+        three_layers(setting.network, self.kind)
 
-def check(params: Params, setting: Setting) -> None:
-    check_able(setting.network, "particles", "outer_particles")
+    def outputs(self) -> dict[str, Output]:
+        return {
+            "outer_weight": Output("weight w_j of the second layer", (RECORD, "outer")),
+            "outer_bias": Output("bias b_j of the second layer", (RECORD, "outer")),
+        }
 
-
-def outputs(params: Params) -> dict[str, Output]:
-    return {
-        "outer_weight": Output("weight w_j of the second layer", (RECORD, "outer")),
-        "outer_bias": Output("bias b_j of the second layer", (RECORD, "outer")),
-    }
-
-
-def measure(params: Params, view: View) -> dict[str, Any]:
-    _, w, b = view.module.particles(view.network, view.theta)
-    return {"outer_weight": w.copy(), "outer_bias": b.copy()}
+    def measure(self, view: View) -> dict[str, Any]:
+        _, w, b = three_layers(view.network, self.kind).particles(view.theta)
+        return {"outer_weight": w.copy(), "outer_bias": b.copy()}

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from simlab.core.params import Params as Base
+from simlab.observables.observable import Observable
 from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
 
 
-class Params(Base):
-    pass
+class Predictions(Observable):
+    """α f at the test inputs."""
 
+    needs_samples: ClassVar[bool] = False
+    needs_test: ClassVar[bool] = True
 
-def check(params: Params, setting: Setting) -> None:
-    if not setting.test_samples:
-        raise ValueError("observables: predictions are made at the test inputs; give experiment.test_samples")
+    def check(self, setting: Setting) -> None:
+        if not setting.test_samples:
+            raise ValueError("observables: predictions are made at the test inputs; give experiment.test_samples")
 
+    def outputs(self) -> dict[str, Output]:
+        return {"prediction": Output("prediction α f at the test input", (RECORD, "test_input"))}
 
-def outputs(params: Params) -> dict[str, Output]:
-    return {"prediction": Output("prediction α f at the test input", (RECORD, "test_input"))}
-
-
-def measure(params: Params, view: View) -> dict[str, Any]:
-    return {"prediction": view.predict(view.X_test)}
+    def measure(self, view: View) -> dict[str, Any]:
+        return {"prediction": view.predict(view.X_test)}

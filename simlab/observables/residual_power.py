@@ -8,68 +8,73 @@ jackknife's standard error: unbiased, and perhaps negative where there is nearly
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.core.params import Params as Base
-from simlab.core.params import kind_of
+from simlab.core import kinds
+from simlab.core.errors import one_of
+from simlab.data.law import Law
+from simlab.observables.observable import Observable
 from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
 from simlab.sphere.power import BATCHES, degree_power
 
-LAWS = ("uniform_sphere", "gaussian")
+
+def _has_uniform_directions(law: Law | type[Law]) -> bool:
+    """x/‖x‖ is uniform, and means over ‖x‖ exist."""
+    return law.rotation_invariant and not law.heavy_tail
 
 
-class Params(Base):
+class ResidualPower(Observable):
+    """Power of αf − f* by degree, over the test inputs."""
+
+    needs_test: ClassVar[bool] = True
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({"max_degree": 3}, {"max_degree": 2, "limit": True})
+
     max_degree: int = Field(5, ge=0, le=1000, description="the last degree")
     limit: bool = Field(False, description="record the eigenvalues of the kernel of infinite width too")
 
+    def check(self, setting: Setting) -> None:
+        law = setting.require_law(self.kind)
+        if not _has_uniform_directions(law):
+            able = one_of(kinds.able("data", _has_uniform_directions))
+            raise ValueError(f"data.kind = {law.kind!r}: residual_power needs uniform directions (allowed: {able})")
+        dim, radius = law.dimension(), law.sphere_radius()
+        if dim < 2:
+            raise ValueError(f"data.dim = {dim}: residual_power needs a sphere, of dimension 2 or more")
+        if setting.test_samples < 2 * BATCHES:
+            raise ValueError(f"test_samples = {setting.test_samples}: residual_power needs {2 * BATCHES} or more")
+        if self.limit:
+            if radius is None:
+                raise ValueError(f"data.kind = {law.kind!r}: residual_power.limit = true needs uniform_sphere")
+            try:
+                setting.network.limit_kernel(dim, radius)
+            except ValueError as error:
+                raise ValueError(f"observables residual_power.limit = true with {error}") from None
 
-EXAMPLES = ({"max_degree": 3}, {"max_degree": 2, "limit": True})
+    def outputs(self) -> dict[str, Output]:
+        degrees = {"degree": np.arange(self.max_degree + 1)}
+        found = {
+            "residual_power": Output("power of αf − f* in this degree", (RECORD, "degree"), coords=degrees),
+            "residual_power_error": Output("its standard error", (RECORD, "degree"), coords=degrees),
+        }
+        if self.limit:
+            text = "eigenvalue μ_k of the tangent kernel of infinite width"
+            found["limit_eigenvalue"] = Output(text, ("degree",), coords=degrees)
+        return found
 
+    def measure(self, view: View) -> dict[str, Any]:
+        residual = view.predict(view.X_test) - view.y_test
+        found: dict[str, Any] = {}
+        power = degree_power(lambda X: residual, view.dim, self.max_degree, view.X_test)
+        found |= {"residual_power": power.power, "residual_power_error": power.errors}
+        if self.limit:
+            found["limit_eigenvalue"] = view.cached(f"spectrum {self.max_degree}", lambda: self._eigenvalues(view))
+        return found
 
-def check(params: Params, setting: Setting) -> None:
-    kind = kind_of(setting.data)
-    if kind not in LAWS:
-        raise ValueError(f"data.kind = {kind!r}: residual_power needs uniform directions (allowed: {', '.join(LAWS)})")
-    if setting.dim < 2:
-        raise ValueError(f"data.dim = {setting.dim}: residual_power needs a sphere, of dimension 2 or more")
-    if setting.test_samples < 2 * BATCHES:
-        raise ValueError(f"test_samples = {setting.test_samples}: residual_power needs {2 * BATCHES} or more")
-    if params.limit:
-        if kind != "uniform_sphere":
-            raise ValueError(f"data.kind = {kind!r}: residual_power.limit = true needs uniform_sphere")
-        try:
-            setting.network.limit_kernel(setting.dim, setting.data.radius)  # type: ignore[attr-defined]
-        except ValueError as error:
-            raise ValueError(f"observables residual_power.limit = true with {error}") from None
-
-
-def outputs(params: Params) -> dict[str, Output]:
-    degrees = {"degree": np.arange(params.max_degree + 1)}
-    found = {
-        "residual_power": Output("power of αf − f* in this degree", (RECORD, "degree"), coords=degrees),
-        "residual_power_error": Output("its standard error", (RECORD, "degree"), coords=degrees),
-    }
-    if params.limit:
-        text = "eigenvalue μ_k of the tangent kernel of infinite width"
-        found["limit_eigenvalue"] = Output(text, ("degree",), coords=degrees)
-    return found
-
-
-def measure(params: Params, view: View) -> dict[str, Any]:
-    residual = view.predict(view.X_test) - view.y_test
-    found: dict[str, Any] = {}
-    power = degree_power(lambda X: residual, view.dim, params.max_degree, view.X_test)
-    found |= {"residual_power": power.power, "residual_power_error": power.errors}
-    if params.limit:
-        found["limit_eigenvalue"] = view.once(f"spectrum {params.max_degree}", lambda: _eigenvalues(params, view))
-    return found
-
-
-def _eigenvalues(params: Params, view: View) -> NDArray[np.float64]:
-    radius = float(np.linalg.norm(view.X_test[0]))
-    return view.network.limit_kernel(view.dim, radius).eigenvalues(view.dim, params.max_degree)
+    def _eigenvalues(self, view: View) -> NDArray[np.float64]:
+        radius = float(np.linalg.norm(view.X_test[0]))
+        return view.network.limit_kernel(view.dim, radius).eigenvalues(view.dim, self.max_degree)

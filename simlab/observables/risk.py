@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from simlab.core.params import Params as Base
+from typing import ClassVar
+
+from simlab.observables.observable import Observable
 from simlab.observables.view import Setting, View
 from simlab.record.schema import RECORD, Output
 
 
-class Params(Base):
-    pass
+class Risk(Observable):
+    """½ E (α f − g)²."""
 
+    needs_samples: ClassVar[bool] = False
 
-def check(params: Params, setting: Setting) -> None:
-    if setting.samples:
-        raise ValueError("observables: risk is known in a population_flow alone; on samples use test_loss")
+    def check(self, setting: Setting) -> None:
+        if setting.samples:
+            raise ValueError("observables: risk is known in a population_flow alone; on samples use test_loss")
 
+    def outputs(self) -> dict[str, Output]:
+        return {"risk": Output("population risk, half the mean square error over the law of the inputs", (RECORD,))}
 
-def outputs(params: Params) -> dict[str, Output]:
-    return {"risk": Output("population risk, half the mean square error over the law of the inputs", (RECORD,))}
-
-
-def measure(params: Params, view: View) -> dict[str, float]:
-    return {"risk": view.train_loss}
+    def measure(self, view: View) -> dict[str, float]:
+        return {"risk": view.train_loss}

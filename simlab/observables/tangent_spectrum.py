@@ -10,24 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core.params import Params as Base
+from simlab.observables.observable import Observable
 from simlab.observables.view import View
 from simlab.record.schema import Output
 
 
-class Params(Base):
-    pass
+class TangentSpectrum(Observable):
+    """Eigenvalues of K/n at the start, and the residual's power in each mode."""
 
+    def outputs(self) -> dict[str, Output]:
+        return {
+            "tangent_eigenvalue": Output("eigenvalue of the tangent kernel over n at the start, ascending", ("mode",)),
+            "tangent_power": Output("square of the initial residual's part in the mode, over n", ("mode",)),
+        }
 
-def outputs(params: Params) -> dict[str, Output]:
-    return {
-        "tangent_eigenvalue": Output("eigenvalue of the tangent kernel over n at the start, ascending", ("mode",)),
-        "tangent_power": Output("square of the initial residual's part in the mode, over n", ("mode",)),
-    }
-
-
-def measure(params: Params, view: View) -> dict[str, NDArray[Any]]:
-    n = len(view.y)
-    values, vectors = np.linalg.eigh(view.module.tangent_gram(view.network, view.theta, view.X) / n)
-    residual = view.alpha * view.module.forward(view.network, view.theta, view.X) - view.y
-    return {"tangent_eigenvalue": values, "tangent_power": (vectors.T @ residual) ** 2 / n}
+    def measure(self, view: View) -> dict[str, NDArray[Any]]:
+        n = len(view.y)
+        values, vectors = np.linalg.eigh(view.network.tangent_gram(view.theta, view.X) / n)
+        residual = view.predict(view.X) - view.y
+        return {"tangent_eigenvalue": values, "tangent_power": (vectors.T @ residual) ** 2 / n}

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from simlab.core.params import Params as Base
+from typing import ClassVar
+
+from simlab.observables.observable import Observable
 from simlab.observables.view import View
 from simlab.record.schema import RECORD, Output
 
-SEVERAL_OUTPUTS = True
 
+class TrainLoss(Observable):
+    """(1/2n) Σ ‖α f(x_i) − y_i‖² over the training data."""
 
-class Params(Base):
-    pass
+    several_outputs: ClassVar[bool] = True
 
+    def outputs(self) -> dict[str, Output]:
+        return {"train_loss": Output("half mean square error on the training data", (RECORD,))}
 
-def outputs(params: Params) -> dict[str, Output]:
-    return {"train_loss": Output("half mean square error on the training data", (RECORD,))}
-
-
-def measure(params: Params, view: View) -> dict[str, float]:
-    return {"train_loss": view.train_loss}
+    def measure(self, view: View) -> dict[str, float]:
+        return {"train_loss": view.train_loss}

@@ -5,32 +5,43 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core import lookup
+from simlab.core import kinds
 from simlab.core.errors import one_of
-from simlab.core.params import Params, kind_of, module_of
+from simlab.networks.network import Network, ThreeLayer, Trainable
+
+if TYPE_CHECKING:
+    from simlab.data.law import Law
+    from simlab.observables.observable import Observable
+    from simlab.targets.target import Target
 
 Floats = NDArray[np.float64]
+T = TypeVar("T")
 ANY_DIM = 8  # for checks that do not depend on the dimension, which stored data tell only where they are
 
 
 @dataclass(frozen=True)
 class View:
-    """One instant: weights now (`theta`) and at the start, data, the network and its output scale α, and
+    """One instant of a flow.
 
-    - `X_validation`, `y_validation`: those samples that choose a setting, none by default;
-
-    - `step`, `time`: steps made, and time passed (the sum of the step sizes);
-    - `step_size`: η of a full-batch descent of constant step; None for a flow without steps, or of another kind;
-    - `data`: the law of the inputs, its parameters;
-    - `target`: the function that gave y, as drawn; it has `neurons` and `coefficients` where it is a teacher;
-    - `linear`: θ of the linearised network trained beside this one, if an observable needs it;
-    - `cache`: what observables keep from record to record; it may be empty at any record, and is derived again then.
+    theta: weights now, (size,).
+    theta0: weights at the start, (size,).
+    X, y: training inputs (n, d) and values (n,), or (n, c) where there are several outputs.
+    X_test, y_test: test samples, as the training samples.
+    network: what is trained.
+    alpha: output scale α: the prediction is α f.
+    X_validation, y_validation: samples that a setting is chosen by; None where there are none.
+    step: steps made.
+    time: time passed; of a descent the sum of the step sizes.
+    step_size: η of a full-batch descent of constant step; None for any other flow.
+    data: law of the inputs; None where they were given as arrays.
+    target: the function that gave y, as drawn; None where y was given.
+    linear: weights of the linearised network trained beside, (size,); None where no observable needs it.
+    cache: what observables keep from record to record. It may be empty at any record, and is computed again then.
     """
 
     theta: Floats
@@ -39,39 +50,38 @@ class View:
     y: Floats
     X_test: Floats
     y_test: Floats
-    network: Params
+    network: Trainable
     alpha: float
     X_validation: Floats | None = None
     y_validation: Floats | None = None
     step: int = 0
     time: float = 0.0
     step_size: float | None = None
-    data: Params | None = None
+    data: Law | None = None
     target: Callable[[Floats], Floats] | None = None
     linear: Floats | None = None
     cache: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def module(self) -> ModuleType:
-        return module_of(self.network)
-
-    @property
     def dim(self) -> int:
+        """Dimension d of an input."""
         return int(self.X.shape[1])
 
     def predict(self, X: Floats, theta: Floats | None = None) -> Floats:
-        """α f(x_i) : (n,) or (n, c), at `theta` or the weights now"""
-        f: Floats = self.alpha * self.module.forward(self.network, self.theta if theta is None else theta, X)
+        """α f(x_i) : (n,) or (n, c), at `theta` or the weights now."""
+        f: Floats = self.alpha * self.network.forward(self.theta if theta is None else theta, X)
         return f
 
-    def once(self, key: str, make: Callable[[], Any]) -> Any:
-        """What does not change along the flow: made at the first record that asks for it."""
+    def cached(self, key: str, compute: Callable[[], T]) -> T:
+        """What does not change along the flow: computed at the first record that asks for it."""
         if key not in self.cache:
-            self.cache[key] = make()
-        return self.cache[key]
+            self.cache[key] = compute()
+        found: T = self.cache[key]
+        return found
 
     @cached_property
     def train_loss(self) -> float:
+        """(1/2n) Σ ‖α f(x_i) − y_i‖² over the training samples."""
         return self.half_mean_square(self.X, self.y)
 
     def half_mean_square(self, X: Floats, y: Floats) -> float:
@@ -90,47 +100,67 @@ class View:
 
 @dataclass(frozen=True)
 class Setting:
-    """What an experiment is about to run, for the checks of its observables."""
+    """What is about to run, for the checks of its observables.
 
-    network: Params
-    target: Params
-    data: Params
+    network: what is trained.
+    target: the kind of the target; None where y is given as an array.
+    data: law of the inputs; None where they are given as an array.
+    samples: number of training samples; 0 in an exact population flow.
+    test_samples: number of test samples.
+    validation_samples: number of samples that a setting is chosen by.
+    """
+
+    network: Network
+    target: Target | None
+    data: Law | None
     samples: int
     test_samples: int
     validation_samples: int = 0
 
     @property
     def outputs(self) -> int:
-        return self.target.components() or 1
+        """Number of outputs that are learned."""
+        return self.network.output_count() if self.target is None else self.target.components() or 1
 
-    @property
-    def dim(self) -> int:
-        return int(module_of(self.data).dimension(self.data))
+    def require_target(self, observable: str) -> Target:
+        """The target; ValueError where there is none."""
+        if self.target is None:
+            raise ValueError(f"observables: {observable} needs the target that gave y; training on arrays has none")
+        return self.target
+
+    def require_law(self, observable: str) -> Law:
+        """The law of the inputs; ValueError where there is none."""
+        if self.data is None:
+            raise ValueError(f"observables: {observable} needs the law of the inputs; training on arrays has none")
+        return self.data
 
 
-def check(observables: Iterable[Params], setting: Setting) -> None:
-    """Refuses (ValueError, one line with the key) observables that make no sense here, or two of one name."""
-    names = [name for o in observables for name in module_of(o).outputs(o)]
+def check(observables: Iterable[Observable], setting: Setting) -> None:
+    """Raise ValueError, one line with the key, where an observable makes no sense here, or two record one name."""
+    names = [name for observable in observables for name in observable.outputs()]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"observables: {twice[0]} is recorded by two of them; name each once")
     for observable in observables:
-        module = module_of(observable)
-        if setting.outputs > 1 and not getattr(module, "SEVERAL_OUTPUTS", False):
-            raise ValueError(
-                f"observables: {kind_of(observable)} is of one output; target.kind = {kind_of(setting.target)!r} "
-                f"has {setting.outputs}"
-            )
-        if hasattr(module, "check"):
-            module.check(observable, setting)
+        if setting.outputs > 1 and not observable.several_outputs:
+            what = "the network" if setting.target is None else f"target.kind = {setting.target.kind!r}"
+            raise ValueError(f"observables: {observable.kind} is of one output; {what} has {setting.outputs}")
+        observable.check(setting)
 
 
-def check_able(network: Params, function: str, observable: str) -> None:
-    """Refuses a network whose kind does not define what the observable asks of it."""
-    if not hasattr(module_of(network), function):
-        able = [kind for kind in lookup.kinds("networks") if hasattr(lookup.get("networks", kind), function)]
-        raise ValueError(f"network.kind = {kind_of(network)!r}: {observable} needs its {function} ({one_of(able)})")
+def lacks(network: Network, observable: str, what: str, able: Callable[[type[Any]], bool] | type) -> ValueError:
+    """The error that a network lacks `what` an observable asks of it; `able` as in `kinds.able`."""
+    allowed = one_of(kinds.able("networks", able))
+    return ValueError(f"network.kind = {network.kind!r}: {observable} needs its {what} ({allowed})")
 
 
-def need(observables: Iterable[Params], what: str) -> bool:
-    """Whether one of them needs this of the experiment, such as "linearised"."""
-    return any(what in getattr(module_of(o), "NEEDS", ()) for o in observables)
+def three_layers(network: Network, observable: str) -> ThreeLayer:
+    """A mean-field net of three layers; ValueError for any other."""
+    if not isinstance(network, ThreeLayer):
+        raise lacks(network, observable, "three layers", ThreeLayer)
+    return network
+
+
+def check_neurons(network: Network, observable: str) -> None:
+    """Raise ValueError for a network that is no sum of known neurons."""
+    if not network.has_neurons:
+        raise lacks(network, observable, "neurons", lambda cls: bool(cls.has_neurons))

@@ -104,6 +104,10 @@ class Target(Kind):
         """E f_k² by degree k = 0 … max_degree, the same for every draw, for x uniform on the sphere of this radius."""
         raise NotImplementedError
 
+    def neuron_count(self) -> int:
+        """Number k of neurons; only where `has_neurons`."""
+        return 1
+
     def neuron_activation(self) -> Activation:
         """φ of the neurons; only where `has_neurons`."""
         raise NotImplementedError

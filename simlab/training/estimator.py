@@ -12,6 +12,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from simlab.core.checks import BadData
+from simlab.core.errors import BadInput
 from simlab.machines.estimator import Estimator, labels
 from simlab.training.fitting import train
 from simlab.training.trained import Trained
@@ -66,18 +68,11 @@ class TrainedNetwork(Estimator):
         values = labels(y, len(data))
         if values.shape[1:] == (1,):
             _warn_of_column()
-        trained = train(
-            self.network,
-            data,
-            values,
-            self.flow,
-            loss=self.loss,
-            seed=self.seed,
-            observe=self.observe,
-            records=self.records,
-            dtype=self.dtype,
-            threads=self.threads,
-        )
+        settings = ("loss", "seed", "observe", "records", "dtype", "threads")
+        try:
+            trained = train(self.network, data, values, self.flow, **{name: getattr(self, name) for name in settings})
+        except BadInput as error:
+            raise error if isinstance(error, ValueError | TypeError) else BadData(str(error)) from None
         self.ending_, self.trained_ = trained.ending, trained
         return self
 

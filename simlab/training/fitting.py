@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from simlab.core import checks, kinds
+from simlab.core.checks import BadData
 from simlab.core.errors import BadInput, nearest, one_of, shown
 from simlab.core.parsing import choose, parse
 from simlab.core.rng import Streams
@@ -93,20 +94,29 @@ def _seed(seed: Any) -> int:
 
 def _chosen(room: str, value: Any, key: str) -> Any:
     """The kind that an object, a class, a name or a table stands for; refuses a kind of another room."""
-    found = choose(room, value, key)
+    found = choose(room, _plain(value) if isinstance(value, Mapping) else value, key)
     if not isinstance(found, kinds.contract(room)):
         must = f"must be one of simlab.{room}, such as {one_of(kinds.names(room))}"
         raise BadInput(f"{key} = {shown(value)}: {must}") from None
     return found
 
 
+def _plain(value: Any) -> Any:
+    """Numbers and lists of NumPy's in a table as TOML would give them."""
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+
+
 def _experiment(network: Any, flow: Flow, samples: Samples, options: Options) -> Any:
     """The experiment whose point this training is; BadInput where the parts do not fit together."""
     if isinstance(network, Trainable) and network.output_count() != samples.columns:
-        columns = "one column" if samples.columns == 1 else f"{samples.columns} columns"
-        raise BadInput(f"y has {columns}: network.kind = {network.kind!r} here has {network.output_count()} outputs")
+        columns, outputs = _counted(samples.columns, "column"), _counted(network.output_count(), "output")
+        raise BadData(f"y has {columns}: network.kind = {network.kind!r} has {outputs} here; they must agree")
     if flow.draws_fresh():
-        raise BadInput("flow.fresh = true: X and y are given, so that there is no law to draw new samples from")
+        raise BadData("flow.fresh = true: X and y are given, so that there is no law to draw new samples from")
     listed = checks.listed(options.get("at", ()), "at", "a list of steps or times")
     fields = {
         "samples": len(samples.y),
@@ -125,7 +135,11 @@ def _experiment(network: Any, flow: Flow, samples: Samples, options: Options) ->
     try:
         return parse(kinds.get("experiments", "gradient_flow"), fields)
     except BadInput as error:
-        raise BadInput(_in_words(str(error))) from None
+        raise BadData(_in_words(str(error))) from None
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _observables(observe: Any, samples: Samples) -> list[Observable]:
@@ -139,7 +153,7 @@ def _observables(observe: Any, samples: Samples) -> list[Observable]:
     found = [_chosen("observables", one, f"observe[{i}]") for i, one in enumerate(listed)]
     for one in found:
         if one.needs_test and not len(samples.y_test):
-            raise BadInput(f"X_test is not given: the observable {one.kind} is measured there; give X_test and y_test")
+            raise BadData(f"X_test is not given: the observable {one.kind} is measured there; give X_test and y_test")
     return found
 
 
@@ -168,7 +182,7 @@ def _follow(experiment: Any, samples: Samples, seed: int, threads: int, progress
         network=experiment.network,
         flow=experiment.flow,
         observables=experiment.observables,
-        theta=np.array(state["net_theta"], np.float64),
+        theta=np.array(state.net.theta, np.float64),
         theta0=np.array(work.theta0, np.float64),
         dim=samples.dim,
         ending=outputs["ending"].codes[int(columns["ending"])],
@@ -181,28 +195,14 @@ def _follow(experiment: Any, samples: Samples, seed: int, threads: int, progress
     )
 
 
-def _work(experiment: Any, samples: Samples, streams: Streams) -> Any:  # PROVISIONAL
-    from simlab.experiments import _descent, gradient_flow
-    from simlab.flows.problem import Problem
-    from simlab.networks import linearised
-    from simlab.networks.bound import Bound
+def _work(experiment: Any, samples: Samples, streams: Streams) -> Any:
+    """What is followed: the samples given, from weights drawn here."""
+    from simlab.experiments.following import SampledCourse
 
-    theta0 = experiment.network.initialise(samples.dim, streams["init"])
-
-    def problem(network: Any) -> Problem:
-        return Problem.of(
-            Bound(network, samples.dim, experiment.dtype), samples.X, samples.y, experiment.flow.alpha,
-            width=getattr(experiment.network, "width", None), fresh=None,
-        )  # fmt: skip
-
-    beside = None
-    if experiment.needs_linearised:
-        beside = (
-            problem(linearised.Params(network=experiment.network)),
-            linearised.around(experiment.network, theta0),
-        )
-    course = _descent.course(experiment, problem(experiment.network), theta0, beside)
-    s = samples
-    return gradient_flow.Work(
-        s.X, s.y, s.X_test, s.y_test, s.X_validation, s.y_validation, theta0, experiment.target, course
-    )
+    network = experiment.network
+    return SampledCourse.of(
+        experiment, network, samples.X, samples.y, network.initialise(samples.dim, streams["init"]),
+        dtype=experiment.dtype, X_test=samples.X_test, y_test=samples.y_test,
+        X_validation=samples.X_validation, y_validation=samples.y_validation,
+        data=experiment.data, target=experiment.target,
+    )  # fmt: skip

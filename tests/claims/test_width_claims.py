@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simlab import claims
-from simlab.figures.degree_decay import present
+from simlab.statistics.degrees import degrees_present
 from tests.claims.test_machine_claims_curves import Made
 
 WIDTHS = np.array([64, 128, 256, 512])
@@ -88,7 +88,7 @@ def descent(factors: tuple[float, float]) -> Made:
 )
 def test_low_degrees_first(factors: tuple[float, float], holds: bool) -> None:
     made = descent(factors)
-    assert present(made["residual_power"], made["residual_power_error"]) == [1, 3]
+    assert degrees_present(made["residual_power"], made["residual_power_error"]) == [1, 3]
     judgement = claims.get("low_degrees_first").judge(made)  # type: ignore[arg-type]
     assert judgement.holds is holds, judgement.measured
 

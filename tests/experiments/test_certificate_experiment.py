@@ -10,7 +10,6 @@ import pytest
 
 from simlab import figures
 from simlab.core.errors import BadInput
-from simlab.core.params import module_of
 from simlab.lab.results import merged_outputs
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
@@ -40,7 +39,7 @@ def test_records_are_those_of_the_theory_and_are_drawn(tmp_path: Path) -> None:
     assert results["energy"] == pytest.approx(np.full(3, 0.5), abs=1e-10)
     assert np.all(results["bound_error"] < 1e-7)
     assert np.all(np.diff(results["log10_share"][:, 1]) < -0.5)
-    figure = module_of(chosen).draw(chosen, results)
+    figure = chosen.draw(results)
     left, right = figure.axes
     assert len(left.lines) == 6  # both targets in three dimensions
     assert len(right.lines) == 4  # and for two errors

@@ -9,7 +9,6 @@ import pytest
 
 from simlab import figures
 from simlab.core.errors import BadInput
-from simlab.core.params import module_of
 from simlab.lab.results import merged_outputs
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
@@ -53,7 +52,7 @@ def test_drawn_for_any_sweep(tmp_path: Path, tables: dict[str, Any], kind: str, 
     spec = resolve(tables)
     chosen = figures.choose({"kind": kind, "title": "A title"}, merged_outputs(spec))
     results = Results(run_spec(spec, tmp_path / "run").results)
-    figure = module_of(chosen).draw(chosen, results)
+    figure = chosen.draw(results)
     assert len(figure.axes) == count
     assert all(axis.get_xlabel() and axis.get_ylabel() and axis.lines for axis in figure.axes)
     assert figures.save(chosen, results, tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
@@ -64,7 +63,7 @@ def test_without_sizes_there_is_nothing_to_draw(tmp_path: Path, make: Any, kind:
     spec = resolve(make(seeds=2))
     chosen = figures.choose({"kind": kind}, merged_outputs(spec))
     with pytest.raises(BadInput, match="which this run does not sweep"):
-        module_of(chosen).draw(chosen, Results(run_spec(spec, tmp_path / "run").results))
+        chosen.draw(Results(run_spec(spec, tmp_path / "run").results))
 
 
 def test_of_another_experiment_they_are_refused() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from simlab import figures
 from simlab.core.errors import BadInput
-from simlab.core.params import module_of
 from simlab.figures.looks import check_looks
 from simlab.lab.results import merged_outputs
 from simlab.lab.run import run_spec
@@ -30,14 +29,14 @@ def test_trajectories_of_any_sweep(tmp_path: Path, sweep: dict[str, Any]) -> Non
     results = Results(run_spec(spec, tmp_path / "run").results)
     path = figures.save(chosen, results, tmp_path / "figure.png")
     assert path.read_bytes().startswith(b"\x89PNG")
-    figure = module_of(chosen).draw(chosen, results)
+    figure = chosen.draw(results)
     check_looks(figure)
     lines = [line for line in figure.axes[1].lines if len(line.get_xdata())]  # type: ignore[arg-type]
     points = len(sweep.get("network.scaling", [0])) * len(sweep.get("flow.step", [0]))
     assert len(lines) == points, "one line per point, its mean over seeds"
     assert bool(figure.axes[1].collections) is ("seeds" in sweep)
     each = figures.choose(table | {"seeds": "lines"}, merged_outputs(spec))
-    drawn = module_of(each).draw(each, results).axes[1]
+    drawn = each.draw(results).axes[1]
     assert len([line for line in drawn.lines if len(line.get_xdata())]) == points * sweep.get("seeds", 1)
 
 
@@ -54,7 +53,7 @@ def test_eigenvalues_of_any_sweep(tmp_path: Path, sweep: dict[str, Any]) -> None
     spec = resolve(tables | ({"sweep": sweep} if sweep else {}))
     chosen = figures.choose({"kind": "eigenvalues", "title": "A title"}, merged_outputs(spec))
     results = Results(run_spec(spec, tmp_path / "run").results)
-    figure = module_of(chosen).draw(chosen, results)
+    figure = chosen.draw(results)
     assert len(figure.axes) == 2 * len(sweep.get("kernel.activation", [0]))
     compensated = [axis for axis in figure.axes if axis.get_ylabel().startswith("compensated")]
     assert len(compensated) == len(figure.axes) // 2
@@ -100,7 +99,7 @@ def test_decay_by_degree_of_any_sweep(tmp_path: Path, sweep: dict[str, Any], lim
     spec = resolve(tables)
     chosen = figures.choose({"kind": "degree_decay", "title": "A title"}, merged_outputs(spec))
     results = Results(run_spec(spec, tmp_path / "run").results)
-    figure = module_of(chosen).draw(chosen, results)
+    figure = chosen.draw(results)
     assert len(figure.axes) == len(sweep.get("network.scaling", [0]))
     for axis in figure.axes:
         lines = [line for line in axis.lines if len(line.get_xdata())]

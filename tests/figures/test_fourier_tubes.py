@@ -9,7 +9,6 @@ import pytest
 
 from simlab import figures
 from simlab.core.errors import BadInput
-from simlab.core.params import module_of
 from simlab.lab.results import merged_outputs
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
@@ -28,7 +27,7 @@ def test_a_row_a_point(tmp_path: Path) -> None:
     spec = resolve(tables)
     chosen = figures.choose({"kind": "fourier_tubes", "title": "A title"}, merged_outputs(spec))
     results = Results(run_spec(spec, tmp_path / "run").results)
-    figure = module_of(chosen).draw(chosen, results)
+    figure = chosen.draw(results)
     pictures = [axis for axis in figure.axes if axis.get_xlabel()]
     assert len(pictures) == 4
     assert [len(axis.lines) for axis in pictures] == [4, 4, 6, 6]  # two edges a tube

@@ -10,7 +10,6 @@ import pytest
 
 from simlab import figures
 from simlab.core.errors import BadInput
-from simlab.core.params import module_of
 from simlab.figures import scaling
 from simlab.figures.looks import check_looks
 from simlab.figures.powers import fit_power, reduced
@@ -65,7 +64,7 @@ def test_scaling_of_a_sweep_of_whole_tables(tmp_path: Path) -> None:
     table = {"kind": "scaling", "x": "network.width", "y": ["sup_error", "rms_error"], "reference": -0.5, "title": "T"}
     chosen = figures.choose(table, merged_outputs(spec))
     results = Results(run_spec(spec, tmp_path / "run").results)
-    figure = module_of(chosen).draw(chosen, results)
+    figure = chosen.draw(results)
     assert len(figure.axes) == 2
     texts = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
     power = fit_power([8, 16, 32], results["rms_error"][:, 1])
@@ -84,7 +83,7 @@ def test_scaling_of_a_sweep_of_whole_tables(tmp_path: Path) -> None:
     assert figures.save(chosen, results, tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
     elsewhere = figures.choose({**table, "x": "network.depth"}, merged_outputs(spec))
     with pytest.raises(BadInput, match=r"figure\.x = 'network.depth': no axis of this sweep"):
-        module_of(elsewhere).draw(elsewhere, results)
+        elsewhere.draw(results)
     with pytest.raises(BadInput, match="'errors' is no number or trajectory"):
         figures.choose({**table, "y": ["errors"]}, merged_outputs(spec))
 

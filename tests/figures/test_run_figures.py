@@ -8,7 +8,6 @@ import pytest
 from matplotlib.mathtext import MathTextParser
 
 from simlab import figures
-from simlab.core.params import module_of
 from simlab.figures.looks import check_looks, texts
 from simlab.figures.synthetic import SyntheticResults
 from simlab.lab.results import merged_outputs
@@ -26,7 +25,7 @@ def test_the_figure_of_every_run(path: Path) -> None:
     spec = load(path)
     assert spec.figure is not None
     chosen = figures.choose(spec.figure, merged_outputs(spec))
-    figure = module_of(chosen).draw(chosen, SyntheticResults(spec))
+    figure = chosen.draw(SyntheticResults(spec))
     check_looks(figure)
     for text in texts(figure):
         MathTextParser("path").parse(text.get_text())  # type: ignore[arg-type]

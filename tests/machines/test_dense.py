@@ -12,9 +12,8 @@ from simlab.core.errors import BadInput
 from simlab.kernels import gaussian, ntk
 from simlab.machines import dense
 
-RNG = np.random.default_rng(5)
-X = RNG.standard_normal((60, 4))
-Y = RNG.standard_normal((60, 3))
+X = np.random.default_rng(5).standard_normal((60, 4))
+Y = np.random.default_rng(6).standard_normal((60, 3))
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-6, 1.0])

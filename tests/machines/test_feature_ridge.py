@@ -13,7 +13,6 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from simlab import networks
 from simlab.core.errors import BadInput
-from simlab.core.params import module_of
 from simlab.machines.feature_ridge import FeatureRidge, bound, feature_path, normal_equations, solve_normal
 
 d = 5
@@ -32,9 +31,8 @@ def problem(n: int, outputs: tuple[int, ...] = ()) -> tuple[NDArray[Any], NDArra
 
 
 def matrices(features: Any, X: NDArray[Any], seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
-    module = module_of(features)
-    weights = module.draw(features, d, np.random.default_rng(seed))
-    return weights, module.features(features, weights, X)
+    weights = features.draw(d, np.random.default_rng(seed))
+    return weights, features.features_of(weights, X)
 
 
 def direct(Phi: NDArray[Any], y: NDArray[Any], ridge: float) -> NDArray[Any]:
@@ -105,8 +103,8 @@ def test_badly_conditioned_features_are_not_squared() -> None:
     """Seven slow cosines, cond Φ = 6e9: normal equations have no digit left, QR has about eps·cond = 1e-6."""
     features: Any = networks.get("fourier_features", width=7, scale=4.0)
     X = np.linspace(-1, 1, 300)[:, np.newaxis]
-    weights = module_of(features).draw(features, 1, np.random.default_rng(0))
-    Phi = module_of(features).features(features, weights, X)
+    weights = features.draw(1, np.random.default_rng(0))
+    Phi = features.features_of(weights, X)
     y = Phi @ np.ones(7)
     cond = np.linalg.cond(Phi)
     assert 1e9 < cond < 1e10
@@ -120,7 +118,7 @@ def test_badly_conditioned_features_are_not_squared() -> None:
 def test_fresh_samples_without_end_give_the_population_answer() -> None:
     """E relu(w·x)relu(v·x) = ‖w‖‖v‖κ1/2 for Gaussian x (MATH §7): ΦᵀΦ/n within 5 standard errors of it."""
     features: Any = networks.get("random_features", width=6)
-    weights = module_of(features).draw(features, d, np.random.default_rng(0))
+    weights = features.draw(d, np.random.default_rng(0))
     rng = np.random.default_rng(1)
 
     def samples(blocks: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:

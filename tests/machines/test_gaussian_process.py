@@ -12,10 +12,8 @@ from simlab.core.errors import BadInput
 from simlab.kernels import gaussian, laplace, ntk
 from simlab.machines import GaussianProcess, KernelRidge
 
-RNG = np.random.default_rng(8)
-X = RNG.standard_normal((40, 3))
+X, TEST = np.split(np.random.default_rng(8).standard_normal((55, 3)), [40])
 Y = np.column_stack([np.sin(X[:, 0]), X[:, 1] + 1.0])
-TEST = RNG.standard_normal((15, 3))
 
 
 def test_against_scikit_learn() -> None:
@@ -101,6 +99,6 @@ def test_refuses() -> None:
     with pytest.raises(BadInput, match="not fitted"):
         machine.log_marginal_likelihood()
     with pytest.raises(BadInput, match="count = 0"):
-        machine.sample_prior(X, 0, RNG)
+        machine.sample_prior(X, 0, np.random.default_rng(4))
     with pytest.raises(BadInput, match="at most one"):
         machine.fit(X, Y).predict(X, return_std=True, return_cov=True)

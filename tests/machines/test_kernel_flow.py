@@ -12,10 +12,8 @@ from simlab.core.errors import BadInput
 from simlab.kernels import gaussian, laplace, ntk
 from simlab.machines import KernelFlow, KernelRidge, dense
 
-RNG = np.random.default_rng(21)
-X = RNG.standard_normal((30, 4)) / 2.0
+X, TEST = np.split(np.random.default_rng(21).standard_normal((40, 4)) / 2.0, [30])
 Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] * X[:, 2]])
-TEST = RNG.standard_normal((10, 4)) / 2.0
 START, START_TEST = np.cos(X[:, :2]), np.cos(TEST[:, :2])
 TIMES = np.array([0.0, 0.01, 1.0, 30.0, 400.0])
 

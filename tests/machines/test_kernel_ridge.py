@@ -22,10 +22,8 @@ from simlab.core.errors import BadInput
 from simlab.kernels import Kernel, gaussian, laplace, nngp, ntk
 from simlab.machines import GaussianProcess, KernelRidge
 
-RNG = np.random.default_rng(11)
-X = RNG.standard_normal((50, 3))
+X, TEST = np.split(np.random.default_rng(11).standard_normal((70, 3)), [50])
 Y = np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]])
-TEST = RNG.standard_normal((20, 3))
 
 
 @pytest.mark.parametrize(
@@ -60,7 +58,7 @@ def test_needs_no_scikit_learn() -> None:
 @pytest.mark.parametrize("ridge", [1e-4, 1.0])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_against_scikit_learn(ridge: float, weighted: bool) -> None:
-    weights = RNG.uniform(0.1, 3.0, 50) if weighted else None
+    weights = np.random.default_rng(12).uniform(0.1, 3.0, 50) if weighted else None
     ours = KernelRidge(ntk(3), ridge).fit(X, Y, sample_weight=weights)
     theirs = Theirs(alpha=ridge, kernel="precomputed").fit(ntk(3).gram(X), Y, sample_weight=weights)
     predicted = ours.predict(TEST)
@@ -71,7 +69,7 @@ def test_against_scikit_learn(ridge: float, weighted: bool) -> None:
 
 def test_weights_are_repetitions() -> None:
     """An integer weight is that many copies, 0 is none; also at ridge 0, where copies make the Gram singular."""
-    counts = RNG.integers(0, 4, 50)
+    counts = np.random.default_rng(12).integers(0, 4, 50)
     for ridge in (0.0, 0.3):
         weighted = KernelRidge(laplace(1.0), ridge).fit(X, Y, sample_weight=counts)
         repeated = KernelRidge(laplace(1.0), ridge).fit(X.repeat(counts, axis=0), Y.repeat(counts, axis=0))
@@ -91,7 +89,7 @@ def test_interpolates_and_takes_the_mean_of_duplicates() -> None:
 
 
 def test_ridge_and_kernel_are_chosen_by_search() -> None:
-    labels = Y[:, 0] + 0.1 * RNG.standard_normal(50)
+    labels = Y[:, 0] + 0.1 * np.random.default_rng(12).standard_normal(50)
     grid = {"kernel__depth": [2, 3, 5], "ridge": [1e-3, 0.1, 10.0]}
     search = GridSearchCV(KernelRidge(ntk(2)), grid, cv=3).fit(X, labels)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
@@ -200,10 +198,10 @@ def test_finite_and_honest_on_any_data(points: Any, values: Any, ridge: float, k
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_samples_are_solved_by_iteration(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limits lowered: the same answer as by factorising."""
-    weights = RNG.uniform(0.1, 3.0, 50) if weighted else None
+    weights = np.random.default_rng(12).uniform(0.1, 3.0, 50) if weighted else None
     dense = KernelRidge(ntk(3), 0.1).fit(X, Y, sample_weight=weights)
     monkeypatch.setattr("simlab.machines.kernel_ridge.DENSE_LIMIT", 40)
-    monkeypatch.setattr("simlab.machines._solver.SMALL", 40)
+    monkeypatch.setattr("simlab.machines.solver.SMALL", 40)
     found = KernelRidge(ntk(3), 0.1).fit(X, Y, sample_weight=weights)
     assert "conjugate gradients" in found.method_
     assert found.residual_ <= 1e-10

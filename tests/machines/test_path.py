@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput
 from simlab.kernels import Kernel, gaussian, laplace, nngp, ntk
-from simlab.machines import _solver, conjugate, ridge_path, solve_path
+from simlab.machines import conjugate, ridge_path, solve_path, solver
 from simlab.machines._factor import Factor
 from simlab.machines.nystrom import Nystrom
 from simlab.machines.operator import Stored, Tiled
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 @pytest.fixture(autouse=True)
 def _iterate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small problems, but not by the eigendecomposition."""
-    monkeypatch.setattr(_solver, "SMALL", 0)
+    monkeypatch.setattr(solver, "SMALL", 0)
 
 
 def sphere(n: int, d: int, seed: int = 0) -> Floats:

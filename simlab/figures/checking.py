@@ -1,0 +1,85 @@
+"""The contract check of a figure: it refuses runs without its numbers, and draws readable pictures of made-up ones.
+
+>>> figures.check(figures.get("staircases"))
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import tomllib
+from collections.abc import Iterator
+
+from simlab.core import parsing
+from simlab.core.errors import BadInput
+from simlab.figures.figure import Figure
+from simlab.lab.spec import Spec
+from simlab.record.reader import Results
+
+
+def check(figure: Figure, spec: Spec | None = None) -> None:
+    """Raise AssertionError, with one line that says what is wrong, unless the figure keeps the contract.
+
+    spec: of a run that records what the figure draws; by default one of the bundled specs that does. Nothing is run:
+    the results are made up (`simlab.figures.synthetic`).
+    """
+    from simlab.figures.looks import check_looks
+
+    _require(isinstance(figure, Figure), f"{figure!r} is no Figure")
+    about = f"figure {figure.kind}"
+    table = {"kind": figure.kind, **parsing.dump(figure)}
+    _require(parsing.parse(type(figure), parsing.dump(figure)) == figure, f"{about}: its table {table} gives another")
+    _require(pickle.loads(pickle.dumps(figure)) == figure, f"{about}: pickling changes it")
+    try:
+        figure.check({})
+    except BadInput as error:
+        _require(str(error).startswith("figure"), f"{about}: its errors must begin with figure: {error}")
+    else:
+        raise AssertionError(f"{about}: it accepts a run that records nothing")
+    results = next(_drawable(figure, _bundled_specs(figure) if spec is None else iter([spec])), None)
+    if results is None:
+        given = "no bundled spec records and sweeps" if spec is None else "the spec does not record and sweep"
+        raise AssertionError(f"{about}: {given} what it draws; give a spec that does")
+    picture = figure.draw(results)
+    _require(bool(picture.axes), f"{about}: it draws nothing")
+    try:
+        check_looks(picture)
+    except AssertionError as error:
+        raise AssertionError(f"{about}: {error}") from None
+    _require(_bytes(figure, results) == _bytes(figure, results), f"{about}: it draws another picture the second time")
+
+
+def _bundled_specs(figure: Figure) -> Iterator[Spec]:
+    """First those that ask for a figure of this kind."""
+    from simlab.lab import bundled
+    from simlab.lab.spec import resolve
+
+    tables = [tomllib.loads(bundled.get(name).text) for name in bundled.names()]
+    for table in sorted(tables, key=lambda table: table.get("figure", {}).get("kind") != figure.kind):
+        yield resolve(table)
+
+
+def _drawable(figure: Figure, specs: Iterator[Spec]) -> Iterator[Results]:
+    """Made-up results of the specs that the figure does not refuse."""
+    from simlab.figures.synthetic import SyntheticResults
+    from simlab.lab.results import merged_outputs
+
+    for spec in specs:
+        try:
+            figure.check(merged_outputs(spec))
+            results = SyntheticResults(spec)
+            figure.draw(results)
+        except BadInput:
+            continue
+        yield results
+
+
+def _bytes(figure: Figure, results: Results) -> bytes:
+    file = io.BytesIO()
+    figure.draw(results).savefig(file, format="raw", dpi=40)
+    return file.getvalue()
+
+
+def _require(holds: bool, says: str) -> None:
+    if not holds:
+        raise AssertionError(says)

@@ -1,0 +1,88 @@
+"""The journal of a Gram store: what is computed, where it lies in the file, and the checksum of every block there.
+
+While the file is unfinished the journal lies beside it and is renewed by rename; behind the HDF5 data of a finished
+file it stands once more, so that every block can be checked, and computed again, at any later time. It is one line of
+JSON that ends with the checksum of the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+
+from simlab.kernels.gram.blocks import Block, blocks
+from simlab.record.atomic import committing
+from simlab.record.checksum import CHECKSUM, Damaged
+
+
+@dataclass
+class Journal:
+    """What is known of a store."""
+
+    identity: Mapping[str, Any]  # what must agree for a file to be gone on with: kernels, inputs, dtype, code
+    n: int  # rows of each matrix
+    block: int  # rows of a block
+    offsets: dict[str, int] = field(default_factory=dict)  # dataset → its first byte
+    size: int = 0  # bytes of the HDF5 file, without what is put behind it
+    frame: str = ""  # checksum of every byte of the HDF5 file outside the matrices
+    done: dict[int, list[str]] = field(default_factory=dict)  # number of a block → its checksum in each dataset
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        kind: np.dtype[Any] = np.dtype(self.identity["dtype"])
+        return kind
+
+    @property
+    def blocks(self) -> list[Block]:
+        return blocks(self.n, self.block)
+
+    def extents(self) -> list[tuple[int, int]]:
+        """The bytes of the matrices, in order."""
+        length = self.n**2 * self.dtype.itemsize
+        return [(begin, begin + length) for begin in sorted(self.offsets.values()) if length]
+
+    def text(self) -> str:
+        content = {
+            "identity": self.identity,
+            "n": self.n,
+            "block": self.block,
+            "offsets": self.offsets,
+            "size": self.size,
+            "frame": self.frame,
+            "done": [[number, *sums] for number, sums in sorted(self.done.items())],
+        }
+        return json.dumps({**content, CHECKSUM: _checksum(content)})
+
+    def commit(self, path: Path) -> None:
+        with committing(path) as temporary:
+            temporary.write_text(self.text(), encoding="utf-8")
+
+    @classmethod
+    def parse(cls, text: bytes, where: Path) -> Journal:
+        """Refuses any text that `text` did not write, to the last bit."""
+        try:
+            content: dict[str, Any] = json.loads(text)
+            content.pop(CHECKSUM)
+            done = {int(number): [str(one) for one in sums] for number, *sums in content.pop("done")}
+            journal = cls(**content, done=done)
+            if journal.text().encode() == text:  # its checksum included
+                last, each = len(journal.blocks) - 1, len(journal.extents())
+                if all(0 <= number <= last and len(sums) == each for number, sums in done.items()):
+                    return journal
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError, MemoryError):
+            pass
+        raise Damaged(f"{where}: damaged, or not a journal of this version of simlab")
+
+    @classmethod
+    def read(cls, path: Path) -> Journal:
+        return cls.parse(path.read_bytes(), path)
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    return xxhash.xxh3_128_hexdigest(json.dumps(content).encode())
