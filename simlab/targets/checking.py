@@ -7,7 +7,7 @@ import pydoc
 
 import numpy as np
 
-from simlab.core import checks, parsing
+from simlab.core import parsing
 from simlab.core.errors import BadInput
 from simlab.sphere.power import degree_power
 from simlab.targets.boolean_function import BooleanFunction
@@ -25,8 +25,8 @@ POINTS = 2000
 
 def check(target: Target) -> None:
     """Raise AssertionError, one line, where this target breaks the contract."""
-    checks.instance(target, "target", Target, "a kind of target, such as targets.ReLUTeacher(neurons=3)")
     who = repr(target)
+    _require(isinstance(target, Target), f"{who}: must be a kind of target, such as targets.ReLUTeacher(neurons=3)")
     _check_values(target, who)
     possible = [dim for dim in DIMS if _check_refusals(target, dim, who)]
     _require(bool(possible), f"{who}: refused in every dimension of {DIMS}")
