@@ -19,7 +19,6 @@ from numba import float64
 from numpy.typing import NDArray
 
 from simlab.activations.relu import ReLU
-from simlab.activations.tiles import tile
 from simlab.core import checks, kinds
 from simlab.core import double_double as dd
 from simlab.core.errors import BadInput, one_of
@@ -113,7 +112,7 @@ def risk_gradient(a: Floats, W: Floats, c: Floats, V: Floats, law: Law | Floats)
     m, d = W.shape
     out = np.empty(m * (d + 1))
     gradient(
-        *tile(ReLU()), np.concatenate([a, W.ravel()]), V, c[:, np.newaxis], 1.0,
+        *ReLU().tile(), np.concatenate([a, W.ravel()]), V, c[:, np.newaxis], 1.0,
         np.array([m, d, 1, 1]), np.array([1.0, mu]), out, np.empty(scratch_size(m, d, len(V))),
     )  # fmt: skip
     return out[:m], out[m:].reshape(m, d)
