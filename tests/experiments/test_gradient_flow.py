@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simlab.core.errors import BadInput
-from simlab.experiments._descent import LINEAR_ENDED
+from simlab.experiments.following import LINEAR_ENDED
 from simlab.flows.problem import BEYOND, LIMIT, NOT_FINITE
 from simlab.lab.spec import resolve
 from tests.experiments.test_experiments import compute
