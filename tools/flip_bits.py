@@ -29,7 +29,7 @@ from kills.sweep import SPEC, unfinished
 from kills.work import alone, content, datasets, same_datasets
 
 from simlab.core.errors import BadInput
-from simlab.kernels import stored
+from simlab.kernels.gram import stored
 from simlab.record import verify
 
 ROWS, BLOCK = 4 * 384, 384
@@ -167,7 +167,7 @@ class Stores(Sound):
     def compute(self, **options: Any) -> None:
         """What the command does."""
         from simlab.kernels import ntk
-        from simlab.kernels._store import gram_file
+        from simlab.kernels.gram.store import gram_file
 
         X = np.load(self.inputs, mmap_mode="r")
         gram_file({"ntk_3": ntk(3)}, X, self.path, dtype="float32", memory=424_000_000, commit_seconds=0.0, **options)

@@ -102,7 +102,7 @@ def show(what: str, whole: bool, as_json: bool) -> None:
 
         show_path(Path(what), as_json, whole)
     else:
-        known = [*bundled.names(), *(kind for kinds in _kinds().values() for kind in kinds)]
+        known = [*bundled.names(), *_known(_kinds(), what)]
         if what in _kinds():
             raise BadInput(f"{shown(what)} is a room: `simlab list {what}` lists its kinds")
         raise BadInput(f"{shown(what)}: no such kind, claim, spec or results{nearest(what, known, 0.7)}")
@@ -122,9 +122,13 @@ def find_kind(what: str, command: str, without: tuple[str, ...] = ()) -> tuple[s
         ways = " or ".join(f"`simlab {command} {room}/{kind}`" for room, kind in found)
         raise BadInput(f"{shown(what)}: there are several; type {ways}")
     if not found:
-        known = [kind for kinds in rooms.values() for kind in kinds]
-        raise BadInput(f"{shown(what)}: no such kind{nearest(what, known, 0.7)}")
+        raise BadInput(f"{shown(what)}: no such kind{nearest(what, _known(rooms, what), 0.7)}")
     return found[0]
+
+
+def _known(rooms: dict[str, list[str]], what: str) -> list[str]:
+    """Every kind, written as the user writes it: with its room where there is a slash."""
+    return [f"{room}/{kind}" if "/" in what else kind for room, kinds in rooms.items() for kind in kinds]
 
 
 def _show_claim(claim: Any, as_json: bool) -> None:

@@ -65,7 +65,7 @@ def gram(
     from simlab.core.errors import BadInput
     from simlab.core.resources import free_memory
     from simlab.data.files import read_array
-    from simlab.kernels._store import gram_file
+    from simlab.kernels.gram.store import gram_file
 
     chosen = _kernel_options.kernels(kind, fields, settings)
     names = [name_of(kernel) for kernel in chosen]

@@ -151,6 +151,8 @@ def _load(room: str, point: importlib.metadata.EntryPoint) -> type[Any]:
         raise BadInput(f"{where}: must be a subclass of simlab.{room}.{contract(room).__name__}")
     if found.kind != point.name:
         raise BadInput(f"{where}: the kind is called {found.kind!r}; the entry point must be named so too")
+    if missing := sorted(found.__abstractmethods__):
+        raise BadInput(f"{where}: does not define {one_of(missing)}")
     return found
 
 

@@ -34,7 +34,7 @@ def in_toml(room: str) -> list[str]:
     def has_no_function(cls: type[Table]) -> bool:
         return all(cls.model_fields[name].annotation is not Any for name in required(cls))
 
-    return catalogue.able(room, has_no_function)
+    return [kind for kind, cls in catalogue.loaded(room).items() if has_no_function(cls)]
 
 
 def is_list(field: FieldInfo) -> bool:

@@ -94,8 +94,19 @@ def bound(params: Any, name: str) -> Any:
         return lambda: getattr(params, "width", None)
     if (type(params).room, name) == ("networks", "output_count"):
         return lambda: getattr(params, "outputs", 1)
+    if type(params).room == "observables" and name in _OF_OBSERVABLES:
+        return _OF_OBSERVABLES[name](type(params))
     value = default(type(params), name)
     return functools.partial(value, params) if callable(value) else value
+
+
+_OF_OBSERVABLES: dict[str, Any] = {
+    "needs_samples": lambda cls: cls.kind not in (
+        "neuron_snapshots", "predictions", "risk", "teacher_alignment", "test_loss", "weight_movement",
+    ),
+    "needs_linearised": lambda cls: "linearised" in getattr(sys.modules[cls.__module__], "NEEDS", ()),
+    "needs_descent": lambda cls: cls.kind == "kernel_distance",
+}  # fmt: skip
 
 
 def default(cls: Any, name: str) -> Any:
@@ -115,6 +126,8 @@ class Facts:
 
     def __getattr__(self, name: str) -> Any:
         module = sys.modules[self.cls.__module__]
+        if self.cls.room == "observables" and name in _OF_OBSERVABLES:
+            return _OF_OBSERVABLES[name](self.cls)
         return vars(module)[name.upper()] if name.upper() in vars(module) else default(self.cls, name)
 
 

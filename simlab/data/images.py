@@ -40,6 +40,7 @@ class Stored(NamedTuple):
 class Images(Law):
     """The training images of a stored set."""
 
+    lack: ClassVar[str] = "no set of labelled images"
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"subdirectory": "digits", "normalise": True})
     shown: ClassVar[tuple[str, ...]] = ("dimension", "labelled", "pixels", "sample", "stored")
     finite: ClassVar[bool] = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.kernels._kernel import Kernel
+from simlab.kernels.kernel import Kernel
 
 Floats = NDArray[np.float64]
 PROBES = 8

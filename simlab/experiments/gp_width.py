@@ -17,7 +17,9 @@ Streams: ``data`` (inputs), ``init`` (nets, one after another).
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +27,14 @@ from pydantic import Field, field_validator
 from scipy import stats
 
 from simlab.core.errors import SimlabError
-from simlab.core.params import Params as Base
-from simlab.core.params import Room, kind_of, module_of
 from simlab.core.rng import Streams
-from simlab.kernels._kernel import Kernel
-from simlab.networks import mlp
+from simlab.core.state import State
+from simlab.data.law import Law
+from simlab.experiments.experiment import Columns, Experiment
+from simlab.kernels.kernel import Kernel
+from simlab.kernels.ntk import NTK
+from simlab.networks.mlp import MLP
 from simlab.record.schema import Output
-from simlab.record.segments import State
 
 Floats = NDArray[np.float64]
 ADVANCE_SECONDS = 0.5
@@ -39,72 +42,103 @@ BLOCKS = 50
 LEVEL = 0.001
 
 
-class Params(Base):
+@dataclass
+class Drawn(State):
+    """The nets so far.
+
+    drawn: how many.
+    values: f of each, (draws, outputs, points); 0 where there is none yet.
+    squares: mean square of H Hᵀ − K over pairs of inputs, (draws,).
+    rng: draws the next net.
+    """
+
+    drawn: int
+    values: Floats
+    squares: Floats
+    rng: np.random.Generator
+
+
+class GPWidth(Experiment):
+    """Statistics of many random nets against a Gaussian process."""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {
+            "experiment": {"kind": "gp_width", "draws": 100, "points": 2},
+            "data": {"kind": "uniform_sphere", "dim": 3},
+            "network": {"kind": "mlp", "depth": 3, "width": 8, "outputs": 2},
+            "kernel": {"kind": "nngp", "depth": 3},
+        },
+    )
+
     draws: int = Field(ge=2 * BLOCKS, description="number of independent nets")
     points: int = Field(6, ge=1, description="number of fixed inputs")
-    data: Annotated[Base, Room("data")]
-    network: Annotated[mlp.Params, Room("networks")]
-    kernel: Annotated[Kernel, Room("kernels")] = Field(description="covariance of the limit")
+    data: Law
+    network: MLP
+    kernel: Kernel = Field(description="covariance of the limit")
 
     @field_validator("kernel")
     @classmethod
     def _a_covariance(cls, value: Kernel) -> Kernel:
-        if kind_of(value) == "ntk":
+        if isinstance(value, NTK):
             raise ValueError("a tangent kernel is not the covariance of a net (use nngp)")
         return value
 
+    def outputs(self) -> dict[str, Output]:
+        return {
+            "conjugate_error": Output("root mean square of H Hᵀ − K over draws and pairs of inputs"),
+            "conjugate_error_se": Output("its standard error"),
+            "covariance_error": Output("root mean square of mean f fᵀ − K over pairs of inputs"),
+            "covariance_z": Output("largest |mean f fᵀ − K| in standard errors"),
+            "kurtosis": Output("excess kurtosis of f, mean over the inputs"),
+            "kurtosis_se": Output("its standard error"),
+            "ks_distance": Output("largest Kolmogorov-Smirnov distance of f(x) from N(0, K(x,x)) over the inputs"),
+            "ks_critical": Output("what it exceeds with probability 0.1 % if all f(x) are Gaussian"),
+        }
 
-EXAMPLES = (
-    {
-        "experiment": {"kind": "gp_width", "draws": 100, "points": 2},
-        "data": {"kind": "uniform_sphere", "dim": 3},
-        "network": {"kind": "mlp", "depth": 3, "width": 8, "outputs": 2},
-        "kernel": {"kind": "nngp", "depth": 3},
-    },
-)
+    def prepare(self, streams: Streams) -> tuple[Floats, Floats]:
+        """The inputs X and K(X, X)."""
+        X = self.data.sample(self.points, streams["data"])
+        return X, self.kernel.gram(X, threads=1)
+
+    def start(self, work: tuple[Floats, Floats], streams: Streams) -> Drawn:
+        values = np.zeros((self.draws, self.network.outputs, self.points))
+        return Drawn(0, values, np.zeros(self.draws), streams["init"])
+
+    def restore(self, arrays: Mapping[str, Any]) -> Drawn:
+        return Drawn.of(arrays)
+
+    def advance(self, work: tuple[Floats, Floats], state: Drawn) -> Columns:
+        X, K = work
+        deadline = time.monotonic() + ADVANCE_SECONDS
+        while not self.finished(state):
+            theta = self.network.initialise(X.shape[1], state.rng)
+            H = self.network.features(theta, X)
+            top = self.network.layers(theta, X.shape[1])[-1]
+            state.squares[state.drawn] = np.mean((H @ H.T - K) ** 2)
+            state.values[state.drawn] = top @ H.T
+            state.drawn += 1
+            if time.monotonic() >= deadline:
+                break
+        return _summary(K, state.values, state.squares) if self.finished(state) else {}
+
+    def finished(self, state: Drawn) -> bool:
+        return state.drawn == self.draws
+
+    def progress(self, state: Drawn) -> tuple[float, float]:
+        return state.drawn, self.draws
+
+    def cost(self) -> tuple[float, float]:
+        """About 40 flops to draw a weight and 2 per point to use it; 8 bytes per recorded number."""
+        size = self.network.size(self.data.dimension())
+        return self.draws * size * (40.0 + 2 * self.points), 8.0 * len(self.outputs())
+
+    def memory(self) -> float:
+        """The weights of one draw and the outputs of all."""
+        size = self.network.size(self.data.dimension())
+        return 8.0 * (size + self.draws * self.network.outputs * self.points)
 
 
-def outputs(params: Params) -> dict[str, Output]:
-    return {
-        "conjugate_error": Output("root mean square of H Hᵀ − K over draws and pairs of inputs"),
-        "conjugate_error_se": Output("its standard error"),
-        "covariance_error": Output("root mean square of mean f fᵀ − K over pairs of inputs"),
-        "covariance_z": Output("largest |mean f fᵀ − K| in standard errors"),
-        "kurtosis": Output("excess kurtosis of f, mean over the inputs"),
-        "kurtosis_se": Output("its standard error"),
-        "ks_distance": Output("largest Kolmogorov-Smirnov distance of f(x) from N(0, K(x,x)) over the inputs"),
-        "ks_critical": Output("what it exceeds with probability 0.1 % if all f(x) are Gaussian"),
-    }
-
-
-def prepare(params: Params, streams: Streams) -> tuple[Floats, Floats]:
-    """The inputs X and K(X, X)."""
-    X = module_of(params.data).sample(params.data, params.points, streams["data"])
-    return X, params.kernel.gram(X, threads=1)
-
-
-def start(params: Params, work: tuple[Floats, Floats], streams: Streams) -> State:
-    values = np.zeros((params.draws, params.network.outputs, params.points))
-    squares = np.zeros(params.draws)
-    return {"drawn": 0, "values": values, "squares": squares, "rng": streams["init"]}
-
-
-def advance(params: Params, work: tuple[Floats, Floats], state: State) -> dict[str, NDArray[Any]]:
-    X, K = work
-    deadline = time.monotonic() + ADVANCE_SECONDS
-    while not finished(params, state):
-        theta = mlp.initialise(params.network, X.shape[1], state["rng"])
-        H = mlp.hidden(params.network, theta, X)
-        top = mlp.layers(params.network, theta, X.shape[1])[-1]
-        state["squares"][state["drawn"]] = np.mean((H @ H.T - K) ** 2)
-        state["values"][state["drawn"]] = top @ H.T
-        state["drawn"] += 1
-        if time.monotonic() >= deadline:
-            break
-    return _summary(K, state["values"], state["squares"]) if finished(params, state) else {}
-
-
-def _summary(K: Floats, values: Floats, squares: Floats) -> dict[str, NDArray[Any]]:
+def _summary(K: Floats, values: Floats, squares: Floats) -> Columns:
     """Of values (draws, outputs, points) and mean squares of H Hᵀ − K (draws,)."""
     draws, _, points = values.shape
     if not np.all(np.diagonal(K) > 0.0) or not np.all(np.any(values != 0.0, axis=(0, 1))):
@@ -141,23 +175,3 @@ def excess_kurtosis(values: Floats) -> tuple[float, float]:
     whole = ratio(rows.sum(), second.sum(axis=0), fourth.sum(axis=0))
     left = ratio(rows.sum() - rows, second.sum(axis=0) - second, fourth.sum(axis=0) - fourth)
     return float(whole), float(np.sqrt((BLOCKS - 1) / BLOCKS * np.sum((left - left.mean()) ** 2)))
-
-
-def finished(params: Params, state: State) -> bool:
-    return bool(state["drawn"] == params.draws)
-
-
-def progress(params: Params, state: State) -> tuple[int, int]:
-    return state["drawn"], params.draws
-
-
-def cost(params: Params) -> tuple[float, float]:
-    """About 40 flops to draw a weight and 2 a point to use it; eight bytes a recorded number."""
-    size = mlp.size(params.network, module_of(params.data).dimension(params.data))
-    return params.draws * size * (40.0 + 2 * params.points), 8.0 * len(outputs(params))
-
-
-def memory(params: Params) -> float:
-    """The weights of one draw and the outputs of all."""
-    size = mlp.size(params.network, module_of(params.data).dimension(params.data))
-    return 8.0 * (size + params.draws * params.network.outputs * params.points)

@@ -11,9 +11,10 @@ Stream ``sketch`` draws the columns of the preconditioner: it changes the soluti
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numba
 import numpy as np
@@ -21,26 +22,87 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from simlab.core.errors import BadInput
-from simlab.core.params import AsTuple, Room
-from simlab.core.params import Params as Base
+from simlab.core.parsing import AsTuple
 from simlab.core.rng import Streams
-from simlab.data import images
+from simlab.core.state import State
+from simlab.data.images import Images
+from simlab.experiments.experiment import Columns, Experiment
 from simlab.kernels import Kernel, gram
 from simlab.machines import conjugate
 from simlab.machines.conjugate import System
 from simlab.machines.nystrom import Nystrom
 from simlab.machines.operator import Stored
 from simlab.record.schema import Output
-from simlab.record.segments import State
 
 Floats = NDArray[np.float64]
 ADVANCE_SECONDS = 0.5
-LIMIT = 1000
-ROWS = 1000
-"""Images predicted at a time."""
+MOST_ITERATIONS = 1000
+PREDICTED_ROWS = 1000  # images predicted at a time
 
 
-class Params(Base):
+@dataclass
+class Work:
+    """What can be derived again; the system and its preconditioner when they are first asked for.
+
+    experiment: the experiment.
+    X: training images, (n, pixels).
+    labels: their classes.
+    X_new: validation images, then test images.
+    new_labels: their classes.
+    classes: number of classes.
+    rng: draws the columns of the preconditioner.
+    """
+
+    experiment: RealData
+    X: Floats
+    labels: NDArray[np.int64]
+    X_new: Floats
+    new_labels: NDArray[np.int64]
+    classes: int
+    rng: np.random.Generator
+
+    @cached_property
+    def system(self) -> System:
+        n, ridges = self.experiment.train, np.array(self.experiment.ridges)
+        threads = numba.get_num_threads()
+        K = gram([self.experiment.kernel], self.X, dtype=self.experiment.precision, threads=threads)[0]
+        Y = np.eye(self.classes)[self.labels] - 1.0 / self.classes
+        columns = np.repeat(n * ridges, self.classes)
+        return System(Stored(K), np.tile(Y, ridges.size), columns, self.experiment.tolerance, MOST_ITERATIONS)
+
+    @cached_property
+    def preconditioner(self) -> Nystrom:
+        return Nystrom.of(self.system.operator, min(self.experiment.rank, self.experiment.train), self.rng)
+
+
+@dataclass
+class Solving(State):
+    """Where the point stands. A checkpoint keeps the arrays of `solution` under their own names.
+
+    solution: conjugate gradients, all λ together.
+    votes: classes predicted of validation and test images, (ridges, images).
+    predicted: number of images predicted so far.
+    """
+
+    solution: conjugate.State
+    votes: NDArray[np.int64]
+    predicted: int
+
+    def arrays(self) -> dict[str, Any]:
+        return {**self.solution.arrays(), "votes": self.votes, "predicted": self.predicted}
+
+
+class RealData(Experiment):
+    """Accuracies of a kernel on images, by λ and at the λ chosen."""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {
+            "experiment": {"kind": "real_data", "train": 40, "validation": 10, "test": 15, "ridges": [1e-2, 1e-4]},
+            "data": {"kind": "images"},
+            "kernel": {"kind": "ntk", "depth": 3},
+        },
+    )
+
     train: int = Field(ge=2, description="number n of training images, the first of the file")
     validation: int = Field(ge=1, description="number of validation images, the last of the training file")
     test: int = Field(ge=1, description="number of test images, the first of the test file")
@@ -50,8 +112,8 @@ class Params(Base):
     tolerance: float = Field(1e-5, gt=0, lt=1, description="relative residual of every column")
     precision: Literal["float32", "float64"] = Field("float32", description="of the stored Gram matrix")
     rank: int = Field(2000, ge=1, description="columns in the preconditioner")
-    kernel: Annotated[Kernel, Room("kernels")]
-    data: Annotated[images.Params, Room("data")]
+    kernel: Kernel
+    data: Images
 
     @field_validator("ridges")
     @classmethod
@@ -63,153 +125,107 @@ class Params(Base):
             raise ValueError("must differ from each other")
         return ridges
 
+    def outputs(self) -> dict[str, Output]:
+        coords = {"lambda": np.array(self.ridges)}
 
-EXAMPLES = (
-    {
-        "experiment": {"kind": "real_data", "train": 40, "validation": 10, "test": 15, "ridges": [1e-2, 1e-4]},
-        "data": {"kind": "images"},
-        "kernel": {"kind": "ntk", "depth": 3},
-    },
-)
+        def by_ridge(text: str, dtype: str = "float64") -> Output:
+            return Output(text, ("lambda",), coords=coords, dtype=dtype)
 
+        return {
+            "ridge": Output("λ with the best validation accuracy; of several, the largest"),
+            "validation_accuracy": Output("share of validation images classified rightly at that λ"),
+            "test_accuracy": Output("share of test images classified rightly at that λ"),
+            "test_spread": Output("its standard error over test images"),
+            "validation_accuracy_by_ridge": by_ridge("share of validation images classified rightly"),
+            "test_accuracy_by_ridge": by_ridge("share of test images classified rightly"),
+            "residual": by_ridge("largest relative residual ‖y − (K + nλ)α‖/‖y‖ of the outputs, in float64"),
+            "iterations": by_ridge("iterations of conjugate gradients", "int64"),
+        }
 
-@dataclass
-class Work:
-    """The images, and when asked for the system to solve with its preconditioner."""
-
-    params: Params
-    X: Floats
-    labels: NDArray[np.int64]
-    X_new: Floats
-    new_labels: NDArray[np.int64]
-    classes: int
-    rng: np.random.Generator
-
-    @cached_property
-    def system(self) -> System:
-        n, ridges = self.params.train, np.array(self.params.ridges)
-        threads = numba.get_num_threads()
-        K = gram([self.params.kernel], self.X, dtype=self.params.precision, threads=threads)[0]
-        Y = np.eye(self.classes)[self.labels] - 1.0 / self.classes
-        columns = np.repeat(n * ridges, self.classes)
-        return System(Stored(K), np.tile(Y, ridges.size), columns, self.params.tolerance, LIMIT)
-
-    @cached_property
-    def preconditioner(self) -> Nystrom:
-        return Nystrom.of(self.system.operator, min(self.params.rank, self.params.train), self.rng)
-
-
-def outputs(params: Params) -> dict[str, Output]:
-    coords = {"lambda": np.array(params.ridges)}
-
-    def by_ridge(text: str, dtype: str = "float64") -> Output:
-        return Output(text, ("lambda",), coords=coords, dtype=dtype)
-
-    return {
-        "ridge": Output("λ with the best validation accuracy; of several, the largest"),
-        "validation_accuracy": Output("share of validation images classified rightly at that λ"),
-        "test_accuracy": Output("share of test images classified rightly at that λ"),
-        "test_spread": Output("its standard error over test images"),
-        "validation_accuracy_by_ridge": by_ridge("share of validation images classified rightly"),
-        "test_accuracy_by_ridge": by_ridge("share of test images classified rightly"),
-        "residual": by_ridge("largest relative residual ‖y − (K + nλ)α‖/‖y‖ of the outputs, in float64"),
-        "iterations": by_ridge("iterations of conjugate gradients", "int64"),
-    }
-
-
-def prepare(params: Params, streams: Streams) -> Work:
-    train, labels, test, test_labels = params.data.stored()
-    have, have_test = len(labels), len(test_labels)
-    if params.train + params.validation > have:
-        raise BadInput(
-            f"experiment.train = {params.train}, experiment.validation = {params.validation}: "
-            f"together more than the {have} training images"
+    def prepare(self, streams: Streams) -> Work:
+        train, labels, test, test_labels = self.data.stored()
+        have, have_test = len(labels), len(test_labels)
+        if self.train + self.validation > have:
+            raise BadInput(
+                f"experiment.train = {self.train}, experiment.validation = {self.validation}: "
+                f"together more than the {have} training images"
+            )
+        if self.test > have_test:
+            raise BadInput(f"experiment.test = {self.test}: more than the {have_test} test images")
+        last = slice(have - self.validation, have)
+        return Work(
+            self,
+            self.data.pixels(train[: self.train]),
+            labels[: self.train],
+            self.data.pixels(np.concatenate([train[last], test[: self.test]])),
+            np.concatenate([labels[last], test_labels[: self.test]]),
+            int(max(labels.max(), test_labels.max())) + 1,
+            streams["sketch"],
         )
-    if params.test > have_test:
-        raise BadInput(f"experiment.test = {params.test}: more than the {have_test} test images")
-    last = slice(have - params.validation, have)
-    return Work(
-        params,
-        params.data.pixels(train[: params.train]),
-        labels[: params.train],
-        params.data.pixels(np.concatenate([train[last], test[: params.test]])),
-        np.concatenate([labels[last], test_labels[: params.test]]),
-        int(max(labels.max(), test_labels.max())) + 1,
-        streams["sketch"],
-    )
 
+    def start(self, work: Work, streams: Streams) -> Solving:
+        votes = np.zeros((len(self.ridges), work.new_labels.size), dtype=np.int64)
+        return Solving(conjugate.begin(work.system, work.preconditioner), votes, 0)
 
-def start(params: Params, work: Work, streams: Streams) -> State:
-    state: State = dict(conjugate.begin(work.system, work.preconditioner).arrays())
-    return state | {"votes": np.zeros((len(params.ridges), work.new_labels.size), dtype=np.int64), "predicted": 0}
+    def restore(self, arrays: Mapping[str, Any]) -> Solving:
+        own = ("votes", "predicted")
+        solution = conjugate.State(**{name: value for name, value in arrays.items() if name not in own})
+        return Solving(solution, *(arrays[name] for name in own))
 
+    def advance(self, work: Work, state: Solving) -> Columns:
+        deadline = time.monotonic() + ADVANCE_SECONDS
+        while not self.finished(state):
+            if not state.solution.finished:
+                conjugate.advance(state.solution, work.system, work.preconditioner)
+            else:
+                self._predict(work, state)
+            if time.monotonic() >= deadline:
+                break
+        return self._judged(work, state) if self.finished(state) else {}
 
-def advance(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]:
-    deadline = time.monotonic() + ADVANCE_SECONDS
-    while not finished(params, state):
-        solving = _solving(state)
-        if not solving.finished:
-            conjugate.advance(solving, work.system, work.preconditioner)
-            state |= solving.arrays()
-        else:
-            _predict(params, work, state)
-        if time.monotonic() >= deadline:
-            break
-    return _judged(params, work, state) if finished(params, state) else {}
+    def _predict(self, work: Work, state: Solving) -> None:
+        """The next images' classes, at every λ."""
+        begin = state.predicted
+        some = slice(begin, min(begin + PREDICTED_ROWS, work.new_labels.size))
+        K = gram([self.kernel], work.X_new[some], work.X, threads=numba.get_num_threads())[0]
+        scores = (K @ state.solution.alpha).reshape(-1, len(self.ridges), work.classes)
+        state.votes[:, some] = scores.argmax(axis=2).T
+        state.predicted = some.stop
 
+    def _judged(self, work: Work, state: Solving) -> Columns:
+        right = state.votes == work.new_labels
+        validation = right[:, : self.validation].mean(axis=1)
+        test = right[:, self.validation :].mean(axis=1)
+        ridges = np.array(self.ridges)
+        best = int(max(range(ridges.size), key=lambda i: (validation[i], ridges[i])))
+        shape = (ridges.size, work.classes)
+        found: dict[str, Any] = {
+            "ridge": ridges[best],
+            "validation_accuracy": validation[best],
+            "test_accuracy": test[best],
+            "test_spread": np.sqrt(test[best] * (1.0 - test[best]) / self.test),
+            "validation_accuracy_by_ridge": validation,
+            "test_accuracy_by_ridge": test,
+            "residual": state.solution.residual.reshape(shape).max(axis=1),
+            "iterations": state.solution.iterations.reshape(shape).max(axis=1),
+        }
+        return {name: np.asarray(value) for name, value in found.items()}
 
-def _solving(state: State) -> conjugate.State:
-    return conjugate.State(**{name: state[name] for name in state if name not in ("votes", "predicted")})
+    def finished(self, state: Solving) -> bool:
+        return state.predicted == self.validation + self.test
 
+    def progress(self, state: Solving) -> tuple[float, float]:
+        """Of a thousand: digits of the residuals gained, three quarters of the time, then images predicted."""
+        digits = np.log(np.clip(state.solution.told, self.tolerance, 1.0)) / np.log(self.tolerance)
+        predicted = state.predicted / (self.validation + self.test)
+        return int(750 * digits.mean() + 250 * predicted), 1000
 
-def _predict(params: Params, work: Work, state: State) -> None:
-    """The next images' classes, at every λ."""
-    begin = state["predicted"]
-    some = slice(begin, min(begin + ROWS, work.new_labels.size))
-    K = gram([params.kernel], work.X_new[some], work.X, threads=numba.get_num_threads())[0]
-    scores = (K @ state["alpha"]).reshape(-1, len(params.ridges), work.classes)
-    state["votes"][:, some] = scores.argmax(axis=2).T
-    state["predicted"] = some.stop
+    def cost(self) -> tuple[float, float]:
+        """The Gram matrix of 784 pixels by halves, some 40 products with every column, 150 bytes recorded."""
+        n, new = self.train, self.validation + self.test
+        columns = 10 * len(self.ridges)
+        return n * n * (784.0 + 80.0 * columns) + 2.0 * n * new * (784.0 + columns), 150.0
 
-
-def _judged(params: Params, work: Work, state: State) -> dict[str, NDArray[Any]]:
-    right = state["votes"] == work.new_labels
-    validation = right[:, : params.validation].mean(axis=1)
-    test = right[:, params.validation :].mean(axis=1)
-    ridges = np.array(params.ridges)
-    best = int(max(range(ridges.size), key=lambda i: (validation[i], ridges[i])))
-    shape = (ridges.size, work.classes)
-    found: dict[str, Any] = {
-        "ridge": ridges[best],
-        "validation_accuracy": validation[best],
-        "test_accuracy": test[best],
-        "test_spread": np.sqrt(test[best] * (1.0 - test[best]) / params.test),
-        "validation_accuracy_by_ridge": validation,
-        "test_accuracy_by_ridge": test,
-        "residual": state["residual"].reshape(shape).max(axis=1),
-        "iterations": state["iterations"].reshape(shape).max(axis=1),
-    }
-    return {name: np.asarray(value) for name, value in found.items()}
-
-
-def finished(params: Params, state: State) -> bool:
-    return bool(state["predicted"] == params.validation + params.test)
-
-
-def progress(params: Params, state: State) -> tuple[int, int]:
-    """Of a thousand: digits of the residuals gained, three quarters of the time, then images predicted."""
-    digits = np.log(np.clip(state["told"], params.tolerance, 1.0)) / np.log(params.tolerance)
-    predicted = state["predicted"] / (params.validation + params.test)
-    return int(750 * digits.mean() + 250 * predicted), 1000
-
-
-def cost(params: Params) -> tuple[float, float]:
-    """The Gram matrix of 784 pixels by halves, some 40 products with every column, 150 bytes recorded."""
-    n, new = params.train, params.validation + params.test
-    columns = 10 * len(params.ridges)
-    return n * n * (784.0 + 80.0 * columns) + 2.0 * n * new * (784.0 + columns), 150.0
-
-
-def memory(params: Params) -> float:
-    """The Gram matrix."""
-    return (4.0 if params.precision == "float32" else 8.0) * params.train**2
+    def memory(self) -> float:
+        """The Gram matrix."""
+        return (4.0 if self.precision == "float32" else 8.0) * self.train**2

@@ -12,96 +12,118 @@ Streams: ``data`` (inputs), ``init`` (nets, one after another).
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core import lookup
-from simlab.core.errors import SimlabError, one_of
-from simlab.core.params import MOST_ENTRIES, Room, kind_of, module_of
-from simlab.core.params import Params as Base
+from simlab.core.errors import SimlabError
+from simlab.core.parsing import MOST_ENTRIES
 from simlab.core.rng import Streams
+from simlab.core.state import State
+from simlab.data.law import Law
+from simlab.experiments.experiment import Columns, Experiment
+from simlab.networks.network import Trainable
 from simlab.record.schema import Output
-from simlab.record.segments import State
 
 Floats = NDArray[np.float64]
 ADVANCE_SECONDS = 0.5
 
 
-class Params(Base):
+@dataclass
+class Drawn(State):
+    """The nets so far.
+
+    drawn: how many.
+    grams: K̂ of each, (draws, points, points); 0 where there is none yet.
+    rng: draws the next net.
+    """
+
+    drawn: int
+    grams: Floats
+    rng: np.random.Generator
+
+
+class TangentWidth(Experiment):
+    """Tangent kernels of many random nets against their limit."""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {
+            "experiment": {"kind": "tangent_width", "draws": 20, "points": 3},
+            "data": {"kind": "uniform_sphere", "dim": 3},
+            "network": {"kind": "two_layer", "width": 8},
+        },
+    )
+
     draws: int = Field(ge=2, le=MOST_ENTRIES, description="number of independent nets")
     points: int = Field(10, ge=1, description="number of fixed inputs")
-    data: Annotated[Base, Room("data")]
-    network: Annotated[Base, Room("networks")]
+    data: Law
+    network: Trainable
 
     @model_validator(mode="after")
-    def _has_a_limit(self) -> Params:
-        if not hasattr(module_of(self.network), "tangent_gram"):
-            able = [kind for kind in lookup.kinds("networks") if hasattr(lookup.get("networks", kind), "tangent_gram")]
-            raise ValueError(
-                f"network.kind = {kind_of(self.network)!r}: it has no tangent kernel (allowed: {one_of(able)})"
-            )
-        if getattr(self.network, "outputs", 1) != 1:
-            raise ValueError(f"network.outputs = {self.network.outputs}: must be 1")  # type: ignore[attr-defined]
-        self.network.widened().limit_kernel(module_of(self.data).dimension(self.data))
+    def _has_a_limit(self) -> Self:
+        if (outputs := self.network.output_count()) != 1:
+            raise ValueError(f"network.outputs = {outputs}: must be 1")
+        self.network.widened().limit_kernel(self.data.dimension())
         return self
 
+    def outputs(self) -> dict[str, Output]:
+        draw = {"draw": np.arange(self.draws)}
+        return {
+            "rms_error": Output("root mean square of K̂ − Θ over pairs of inputs, by net", ("draw",), coords=draw),
+            "sup_error": Output("largest |K̂ − Θ| over pairs of inputs, by net", ("draw",), coords=draw),
+            "relative_error": Output("‖K̂ − Θ‖/‖Θ‖ in the Frobenius norm, by net", ("draw",), coords=draw),
+            "entry_error": Output("root mean square of K̂ − Θ over nets and pairs"),
+            "frobenius_error": Output("mean of ‖K̂ − Θ‖/‖Θ‖ over nets"),
+            "mean_error": Output("root mean square over pairs of the mean of K̂ over the nets, less Θ"),
+            "mean_z": Output("largest |mean K̂ − Θ| over pairs in standard errors"),
+        }
 
-EXAMPLES = (
-    {
-        "experiment": {"kind": "tangent_width", "draws": 20, "points": 3},
-        "data": {"kind": "uniform_sphere", "dim": 3},
-        "network": {"kind": "two_layer", "width": 8},
-    },
-)
+    def prepare(self, streams: Streams) -> tuple[Floats, Floats]:
+        """The inputs X and Θ(X, X)."""
+        X = self.data.sample(self.points, streams["data"])
+        Theta = self.network.widened().limit_kernel(X.shape[1]).gram(X)
+        if not np.any(Theta):
+            raise SimlabError("the limit of the tangent kernel is 0 at these inputs: nothing to compare with")
+        return X, Theta
+
+    def start(self, work: tuple[Floats, Floats], streams: Streams) -> Drawn:
+        return Drawn(0, np.zeros((self.draws, self.points, self.points)), streams["init"])
+
+    def restore(self, arrays: Mapping[str, Any]) -> Drawn:
+        return Drawn.of(arrays)
+
+    def advance(self, work: tuple[Floats, Floats], state: Drawn) -> Columns:
+        X, Theta = work
+        deadline = time.monotonic() + ADVANCE_SECONDS
+        while not self.finished(state):
+            theta = self.network.initialise(X.shape[1], state.rng)
+            state.grams[state.drawn] = self.network.tangent_gram(theta, X)
+            state.drawn += 1
+            if time.monotonic() >= deadline:
+                break
+        return _summary(Theta, state.grams) if self.finished(state) else {}
+
+    def finished(self, state: Drawn) -> bool:
+        return state.drawn == self.draws
+
+    def progress(self, state: Drawn) -> tuple[float, float]:
+        return state.drawn, self.draws
+
+    def cost(self) -> tuple[float, float]:
+        """About 40 flops to draw a weight, 6 per point to push it back and forth; 8 bytes per recorded number."""
+        size = self.network.size(self.data.dimension())
+        return self.draws * size * (40.0 + 6 * self.points), 8.0 * (3 * self.draws + 4)
+
+    def memory(self) -> float:
+        """The weights of one draw and the Gram matrices of all."""
+        return float(8 * (self.network.size(self.data.dimension()) + self.draws * self.points**2))
 
 
-def _widened(network: Base) -> Base:
-    return network.model_copy(update={"bottleneck": None}) if hasattr(network, "bottleneck") else network
-
-
-def outputs(params: Params) -> dict[str, Output]:
-    draw = {"draw": np.arange(params.draws)}
-    return {
-        "rms_error": Output("root mean square of K̂ − Θ over pairs of inputs, by net", ("draw",), coords=draw),
-        "sup_error": Output("largest |K̂ − Θ| over pairs of inputs, by net", ("draw",), coords=draw),
-        "relative_error": Output("‖K̂ − Θ‖/‖Θ‖ in the Frobenius norm, by net", ("draw",), coords=draw),
-        "entry_error": Output("root mean square of K̂ − Θ over nets and pairs"),
-        "frobenius_error": Output("mean of ‖K̂ − Θ‖/‖Θ‖ over nets"),
-        "mean_error": Output("root mean square over pairs of the mean of K̂ over the nets, less Θ"),
-        "mean_z": Output("largest |mean K̂ − Θ| over pairs in standard errors"),
-    }
-
-
-def prepare(params: Params, streams: Streams) -> tuple[Floats, Floats]:
-    """The inputs X and Θ(X, X)."""
-    X = module_of(params.data).sample(params.data, params.points, streams["data"])
-    Theta = params.network.widened().limit_kernel(X.shape[1]).gram(X)
-    if not np.any(Theta):
-        raise SimlabError("the limit of the tangent kernel is 0 at these inputs: nothing to compare with")
-    return X, Theta
-
-
-def start(params: Params, work: tuple[Floats, Floats], streams: Streams) -> State:
-    return {"drawn": 0, "grams": np.zeros((params.draws, params.points, params.points)), "rng": streams["init"]}
-
-
-def advance(params: Params, work: tuple[Floats, Floats], state: State) -> dict[str, NDArray[Any]]:
-    X, Theta = work
-    module = module_of(params.network)
-    deadline = time.monotonic() + ADVANCE_SECONDS
-    while not finished(params, state):
-        theta = module.initialise(params.network, X.shape[1], state["rng"])
-        state["grams"][state["drawn"]] = module.tangent_gram(params.network, theta, X)
-        state["drawn"] += 1
-        if time.monotonic() >= deadline:
-            break
-    return _summary(Theta, state["grams"]) if finished(params, state) else {}
-
-
-def _summary(Theta: Floats, grams: Floats) -> dict[str, NDArray[Any]]:
+def _summary(Theta: Floats, grams: Floats) -> Columns:
     apart = grams - Theta
     rms = np.sqrt(np.mean(apart**2, axis=(1, 2)))
     mean, error = apart.mean(axis=0), grams.std(axis=0, ddof=1) / len(grams) ** 0.5
@@ -116,25 +138,3 @@ def _summary(Theta: Floats, grams: Floats) -> dict[str, NDArray[Any]]:
         "mean_error": np.asarray(np.sqrt(np.mean(mean**2))),
         "mean_z": np.asarray(z.max()),
     }
-
-
-def finished(params: Params, state: State) -> bool:
-    return bool(state["drawn"] == params.draws)
-
-
-def progress(params: Params, state: State) -> tuple[int, int]:
-    return state["drawn"], params.draws
-
-
-def cost(params: Params) -> tuple[float, float]:
-    """About 40 flops to draw a weight, 6 a point to push it back and forth; eight bytes a recorded number."""
-    dim = module_of(params.data).dimension(params.data)
-    size = module_of(params.network).loops(params.network, dim).size
-    return params.draws * size * (40.0 + 6 * params.points), 8.0 * (3 * params.draws + 4)
-
-
-def memory(params: Params) -> float:
-    """The weights of one draw and the Gram matrices of all."""
-    dim = module_of(params.data).dimension(params.data)
-    weights = module_of(params.network).loops(params.network, dim).size
-    return float(8 * (weights + params.draws * params.points**2))

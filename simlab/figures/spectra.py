@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from simlab.figures.style import GUIDE, colours, panels
 from simlab.figures.words import number
 from simlab.kernels import Kernel
-from simlab.kernels._endpoints import predicted
-from simlab.kernels._spectrum import Spectrum
+from simlab.kernels.spectra.endpoints import predicted
+from simlab.kernels.spectra.spectrum import Spectrum
 
 Floats = NDArray[np.float64]
 FEW_DECADES = 3.0

@@ -6,6 +6,7 @@ number is the general recursion, K¹ = σ_b² + σ_w² x·y/d. `depth` L counts 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,8 +18,8 @@ from simlab.activations.activation import Activation
 from simlab.activations.relu import ReLU
 from simlab.core.errors import SimlabError
 from simlab.kernels import _recursion
-from simlab.kernels._endpoints import Endpoints
-from simlab.kernels._kernel import Floats, Leaf, Pairs
+from simlab.kernels.kernel import Floats, Leaf, Pairs
+from simlab.kernels.spectra.endpoints import Endpoints
 
 CHUNK = 1024
 
@@ -44,8 +45,9 @@ class Layered(Leaf):
             )
         return self
 
+    @abstractmethod
     def is_tangent(self) -> bool:
-        raise NotImplementedError
+        """Whether it is Θ^L; else K^L."""
 
     def branch_scale(self) -> float | None:
         """α of a residual net, None for a plain one."""
@@ -85,7 +87,7 @@ class Layered(Leaf):
         a = self.activation.numbers()
         return _recursion.points(variance, dual, a, self.constants(dim), norms, self.depth)
 
-    def check(self, norms: Floats, dim: int) -> None:
+    def check_inputs(self, norms: Floats, dim: int) -> None:
         # The recursion of a homogeneous net grows with the norm.
         distinct = np.array([norms.max(initial=0.0)]) if self.homogeneity() is not None else np.unique(norms)
         for begin in range(0, distinct.size, CHUNK):

@@ -6,6 +6,7 @@ From norms and angle r² = (‖x‖−‖y‖)²/2 + ‖x‖‖y‖ t: positive 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,8 +17,8 @@ from pydantic import Field
 
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
-from simlab.kernels import _endpoints
-from simlab.kernels._kernel import Floats, Integers, Leaf, Pairs
+from simlab.kernels.kernel import Floats, Integers, Leaf, Pairs
+from simlab.kernels.spectra import endpoints
 
 MAX_C = 2000.0
 
@@ -42,8 +43,9 @@ class Radial(Leaf):
 
     c: float = Field(gt=0, description="inverse length: exp(-c r^(2γ)) with r² = |x-y|²/2")
 
+    @abstractmethod
     def power(self) -> float:
-        raise NotImplementedError
+        """γ"""
 
     @staticmethod
     def evaluate(leaves: Sequence[Any], pairs: Pairs) -> Floats:
@@ -65,11 +67,11 @@ class Radial(Leaf):
         """(1−u)^γ = (√2 sin(θ/2))^{2γ} is analytic in x where 2γm is an integer."""
         return next((m for m in range(1, 17) if (2 * self.power() * m).is_integer()), None)
 
-    def known_endpoints(self) -> _endpoints.Endpoints | None:
-        return _endpoints.power_exponential(self.c, self.power())
+    def known_endpoints(self) -> endpoints.Endpoints | None:
+        return endpoints.power_exponential(self.c, self.power())
 
     def series_eigenvalues(self, dim: int, max_degree: int, rtol: float) -> Any:
-        from simlab.kernels._eigenvalues import power_exponential_eigenvalues
+        from simlab.kernels.spectra.eigenvalues import power_exponential_eigenvalues
 
         if self.c > MAX_C:
             raise BadInput(f"c = {self.c:g}: at most {MAX_C:g} for a spectrum on the sphere; its series cancels e^2c")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from simlab.kernels._kernel import made
+from typing import Any, ClassVar
+
 from simlab.kernels._radial import Radial
 
 
-class Params(Radial):
+class Gaussian(Radial):
+    """exp(−c r²)"""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({"c": 1.0}, {"c": 3.5})
+
     def power(self) -> float:
         return 1.0
 
 
-EXAMPLES = ({"c": 1.0}, {"c": 3.5})
-
-
-def gaussian(c: float) -> Params:
+def gaussian(c: float) -> Gaussian:
     """exp(−c r²), r² = ‖x−y‖²/2."""
-    return made(Params, c=c)
+    return Gaussian(c=c)

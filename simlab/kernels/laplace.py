@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from simlab.kernels._kernel import made
+from typing import Any, ClassVar
+
 from simlab.kernels._radial import Radial
 
 
-class Params(Radial):
+class Laplace(Radial):
+    """exp(−c r)"""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({"c": 1.0}, {"c": 3.5})
+
     def power(self) -> float:
         return 0.5
 
 
-EXAMPLES = ({"c": 1.0}, {"c": 3.5})
-
-
-def laplace(c: float) -> Params:
+def laplace(c: float) -> Laplace:
     """exp(−c r), r² = ‖x−y‖²/2."""
-    return made(Params, c=c)
+    return Laplace(c=c)

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from simlab.core.params import kind_of
-from simlab.kernels import _endpoints
-from simlab.kernels._kernel import made
 from simlab.kernels._layered import Layered
+from simlab.kernels.spectra import endpoints
 
 
-class Params(Layered):
+class NNGP(Layered):
+    """K^L"""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"depth": 3},
+        {"depth": 1},
+        {"depth": 4, "activation": "erf", "weight_std": 1.5, "bias_std": 0.1},
+        {"depth": 3, "activation": "step"},
+        {"depth": 2, "activation": {"kind": "leaky_relu", "slope": 0.1}},
+    )
+
     def is_tangent(self) -> bool:
         return False
 
-    def known_endpoints(self) -> _endpoints.Endpoints | None:
-        formulas = {"relu": _endpoints.relu_rf, "step": _endpoints.step_rf}
-        if self.weight_std is None and self.depth > 1 and kind_of(self.activation) in formulas:
-            return formulas[kind_of(self.activation)](self.depth)
+    def known_endpoints(self) -> endpoints.Endpoints | None:
+        if self.weight_std is None and self.depth > 1:
+            match self.activation.arc_cosine_order():
+                case 0:
+                    return endpoints.step_rf(self.depth)
+                case 1:
+                    return endpoints.relu_rf(self.depth)
         return super().known_endpoints()
 
 
-EXAMPLES = (
-    {"depth": 3},
-    {"depth": 1},
-    {"depth": 4, "activation": "erf", "weight_std": 1.5, "bias_std": 0.1},
-    {"depth": 3, "activation": "step"},
-    {"depth": 2, "activation": {"kind": "leaky_relu", "slope": 0.1}},
-)
-
-
-def nngp(depth: int, activation: Any = "relu", weight_std: float | None = None, bias_std: float = 0.0) -> Params:
+def nngp(depth: int, activation: Any = "relu", weight_std: float | None = None, bias_std: float = 0.0) -> NNGP:
     """K^L of the normalised family, or of the general recursion where `weight_std` is given."""
-    return made(Params, depth=depth, activation=activation, weight_std=weight_std, bias_std=bias_std)
+    return NNGP(depth=depth, activation=activation, weight_std=weight_std, bias_std=bias_std)

@@ -6,18 +6,26 @@ Its eigenvalues of degrees above p are exactly 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb
 from pydantic import Field
 
 from simlab.core.errors import BadInput
-from simlab.kernels import _endpoints
-from simlab.kernels._kernel import Floats, Leaf, Pairs, made
+from simlab.kernels.kernel import Floats, Leaf, Pairs
+from simlab.kernels.spectra import endpoints
 
 
-class Params(Leaf):
+class Polynomial(Leaf):
+    """(c + x·y)^p"""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"degree": 2},
+        {"degree": 3, "offset": 0.5},
+        {"degree": 4, "offset": 0.0},
+    )
+
     degree: int = Field(ge=1, le=64, description="degree p")
     offset: float = Field(1.0, ge=0, description="c: 0 leaves the monomial (x·y)^p")
 
@@ -33,7 +41,7 @@ class Params(Leaf):
             ]
         ).reshape(len(leaves), -1)
 
-    def check(self, norms: Floats, dim: int) -> None:
+    def check_inputs(self, norms: Floats, dim: int) -> None:
         norm = norms.max(initial=0.0)
         with np.errstate(over="ignore"):
             largest = (self.offset + np.square(norm)) ** self.degree
@@ -52,13 +60,10 @@ class Params(Leaf):
     def homogeneity(self) -> int | None:
         return 1 if self.offset == 0.0 and self.degree == 1 else None
 
-    def known_endpoints(self) -> _endpoints.Endpoints | None:
-        return _endpoints.Endpoints(None)
+    def known_endpoints(self) -> endpoints.Endpoints | None:
+        return endpoints.Endpoints(None)
 
 
-EXAMPLES = ({"degree": 2}, {"degree": 3, "offset": 0.5}, {"degree": 4, "offset": 0.0})
-
-
-def polynomial(degree: int, offset: float = 1.0) -> Params:
+def polynomial(degree: int, offset: float = 1.0) -> Polynomial:
     """(c + x·y)^p"""
-    return made(Params, degree=degree, offset=offset)
+    return Polynomial(degree=degree, offset=offset)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
-from simlab.core.params import Room
-from simlab.kernels import sum as sums
-from simlab.kernels._kernel import Kernel, Leaf, leaves_of, made
+from simlab.kernels.kernel import Kernel, Leaf, leaves_of
+from simlab.kernels.sum import Sum
 
 
-class Params(Kernel):
-    factors: Annotated[tuple[Kernel, ...], Room("kernels")] = Field(min_length=1, description="the kernels K_i")
+class Product(Kernel):
+    """∏_i K_i"""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"factors": [{"kind": "ntk", "depth": 3}, {"kind": "gaussian", "c": 1.0}]},
+    )
+
+    factors: tuple[Kernel, ...] = Field(min_length=1, description="the kernels K_i")
 
     def leaves(self) -> tuple[Leaf, ...]:
         return leaves_of(self.factors)
@@ -29,12 +34,9 @@ class Params(Kernel):
         return None if None in degrees else sum(d for d in degrees if d is not None)
 
     def __repr__(self) -> str:
-        return " * ".join(f"({k!r})" if isinstance(k, sums.Params) else repr(k) for k in self.factors)
+        return " * ".join(f"({k!r})" if isinstance(k, Sum) else repr(k) for k in self.factors)
 
 
-EXAMPLES = ({"factors": [{"kind": "ntk", "depth": 3}, {"kind": "gaussian", "c": 1.0}]},)
-
-
-def of(*kernels: Kernel) -> Params:
+def product_of(*kernels: Kernel) -> Product:
     """The product, nested products made flat."""
-    return made(Params, factors=tuple(f for k in kernels for f in (k.factors if isinstance(k, Params) else (k,))))
+    return Product(factors=tuple(f for k in kernels for f in (k.factors if isinstance(k, Product) else (k,))))

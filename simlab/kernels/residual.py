@@ -6,15 +6,22 @@ General: K^ℓ = K^{ℓ−1} + α² (σ_b² + σ_w² F), Θ^ℓ = Θ^{ℓ−1} +
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
-from simlab.kernels._kernel import made
 from simlab.kernels._layered import Layered
 
 
-class Params(Layered):
+class Residual(Layered):
+    """Θ^L or K^L of a residual net"""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"depth": 3},
+        {"depth": 5, "alpha": 0.5, "tangent": False},
+        {"depth": 3, "weight_std": 1.0, "bias_std": 0.3},
+    )
+
     alpha: float = Field(1.0, gt=0, description="scale α of the branch")
     tangent: bool = Field(True, description="Θ^L; else K^L")
 
@@ -25,13 +32,6 @@ class Params(Layered):
         return self.alpha
 
 
-EXAMPLES = (
-    {"depth": 3},
-    {"depth": 5, "alpha": 0.5, "tangent": False},
-    {"depth": 3, "weight_std": 1.0, "bias_std": 0.3},
-)
-
-
 def residual(
     depth: int,
     activation: Any = "relu",
@@ -39,10 +39,9 @@ def residual(
     bias_std: float = 0.0,
     alpha: float = 1.0,
     tangent: bool = True,
-) -> Params:
+) -> Residual:
     """Θ^L (or K^L) of a residual net with branches scaled by `alpha`."""
-    return made(
-        Params,
+    return Residual(
         depth=depth,
         activation=activation,
         weight_std=weight_std,

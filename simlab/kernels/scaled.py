@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
-from simlab.core.params import Room
-from simlab.kernels._kernel import Kernel, Leaf, made
+from simlab.kernels.kernel import Kernel, Leaf
 
 
-class Params(Kernel):
+class Scaled(Kernel):
+    """a K_1"""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({"scale": 0.5, "kernel": {"kind": "ntk", "depth": 2}},)
+
     scale: float = Field(gt=0, description="the factor a")
-    kernel: Annotated[Kernel, Room("kernels")] = Field(description="the kernel K_1")
+    kernel: Kernel = Field(description="the kernel K_1")
 
     def leaves(self) -> tuple[Leaf, ...]:
         return self.kernel.leaves()
@@ -32,11 +35,8 @@ class Params(Kernel):
         return f"{self.scale!r} * ({inner})" if " + " in inner else f"{self.scale!r} * {inner}"
 
 
-EXAMPLES = ({"scale": 0.5, "kernel": {"kind": "ntk", "depth": 2}},)
-
-
-def of(kernel: Kernel, scale: float) -> Params:
+def scaled_by(kernel: Kernel, scale: float) -> Scaled:
     """The scaled kernel, nested scales multiplied."""
-    if isinstance(kernel, Params):
-        return made(Params, scale=float(scale) * kernel.scale, kernel=kernel.kernel)
-    return made(Params, scale=float(scale), kernel=kernel)
+    if isinstance(kernel, Scaled):
+        return Scaled(scale=float(scale) * kernel.scale, kernel=kernel.kernel)
+    return Scaled(scale=float(scale), kernel=kernel)

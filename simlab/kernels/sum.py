@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
-from simlab.core.params import Room
-from simlab.kernels._kernel import Kernel, Leaf, leaves_of, made
+from simlab.kernels.kernel import Kernel, Leaf, leaves_of
 
 
-class Params(Kernel):
-    terms: Annotated[tuple[Kernel, ...], Room("kernels")] = Field(min_length=1, description="the kernels K_i")
+class Sum(Kernel):
+    """Σ_i K_i"""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"terms": [{"kind": "ntk", "depth": 3}, {"kind": "laplace", "c": 1.0}]},
+    )
+
+    terms: tuple[Kernel, ...] = Field(min_length=1, description="the kernels K_i")
 
     def leaves(self) -> tuple[Leaf, ...]:
         return leaves_of(self.terms)
@@ -34,9 +39,6 @@ class Params(Kernel):
         return " + ".join(map(repr, self.terms))
 
 
-EXAMPLES = ({"terms": [{"kind": "ntk", "depth": 3}, {"kind": "laplace", "c": 1.0}]},)
-
-
-def of(*kernels: Kernel) -> Params:
+def sum_of(*kernels: Kernel) -> Sum:
     """The sum, nested sums made flat."""
-    return made(Params, terms=tuple(t for k in kernels for t in (k.terms if isinstance(k, Params) else (k,))))
+    return Sum(terms=tuple(t for k in kernels for t in (k.terms if isinstance(k, Sum) else (k,))))

@@ -25,6 +25,7 @@ from simlab.lab.tables import with_values
 from simlab.lab.toml_text import Tables
 
 if TYPE_CHECKING:
+    from simlab.experiments.experiment import Experiment
     from simlab.lab.spec import Spec
 
 POINTS, TABLES = 10_000, 20_000  # 0.2 ms and 0.04 ms each
@@ -41,21 +42,17 @@ class Cover(Generic[T]):
     dimensions: frozenset[int]
 
 
-def covering(
-    spec: Spec,
-    function: Callable[[Any], T],
-    most: int,
-) -> Cover[T]:
-    """Call a function of the parameters at points that stand for all others.
+def covering(spec: Spec, function: Callable[[Experiment], T], most: int) -> Cover[T]:
+    """Call a function of a point's experiment at points that stand for all others.
 
     most: number of combinations, and of values of one axis, that are looked at.
     """
 
     def call(point: int, watch: Reads) -> T:
-        params = spec.params(point)
+        experiment = spec.at(point)
         watch.found.clear()  # what rules look at does not matter here
         watch.own.clear()
-        return function(params)
+        return function(experiment)
 
     return _cover(spec, call, most, spec.sweep.keys)
 
@@ -74,7 +71,7 @@ def _cover(
     own: whether the rules of the table of this key count.
     progress: called now and then with the number of points done.
     """
-    sweep, first = spec.sweep, spec.params(0)
+    sweep, first = spec.sweep, spec.at(0)
     dimension = {key: i for i, group in enumerate(sweep.groups) for key in group if key in keys}
     needed = {i for key, i in dimension.items() if _holder(first, key)[0] is None}
     found: dict[int, T] = {}
@@ -110,9 +107,9 @@ def check(spec: Spec, progress: Callable[[int], None] = lambda done: None) -> No
     keys = spec.sweep.keys
 
     def whole_point(point: int, watch: Reads) -> None:
-        params = spec.params(point)
+        experiment = spec.parse(point)
         for key in keys:
-            holder, name = _holder(params, key)
+            holder, name = _holder(experiment, key)
             if holder is not None and (key, type(holder)) not in seen:
                 seen.add((key, type(holder)))
                 _check_axis(spec, type(holder), name, key)
@@ -140,7 +137,7 @@ def _check_axis(spec: Spec, cls: type[Table], name: str, key: str) -> None:
     i = next(i for i, group in enumerate(sweep.groups) if key in group)
 
     def try_out(at: int) -> None:
-        spec.params(at * sweep.strides[i])
+        spec.parse(at * sweep.strides[i])
 
     try:
         wrong = first_wrong(cls, name, values)
@@ -153,10 +150,10 @@ def _check_axis(spec: Spec, cls: type[Table], name: str, key: str) -> None:
         raise BadInput(f"sweep.{key}: value number {wrong + 1} is not of use")
 
 
-def _holder(params: Kind, key: str) -> tuple[Kind | None, str]:
+def _holder(experiment: Kind, key: str) -> tuple[Kind | None, str]:
     """The object that a dotted key names a field of, and the field; None where it chooses a kind."""
     *path, name = key.removeprefix("experiment.").split(".")
-    here: Any = params
+    here: Any = experiment
     for part in path:
         here = getattr(here, part, None)
     good = isinstance(here, Kind) and name in type(here).model_fields and name not in rooms_of(type(here))

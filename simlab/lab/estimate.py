@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from simlab.core.params import Params
 from simlab.core.resources import cores, free_memory
 from simlab.lab import needs
 from simlab.lab.covering import covering
@@ -34,13 +33,10 @@ class Estimate:
 def estimate(spec: Spec, workers: int) -> Estimate:
     """From the experiment's count of flops and a product measured here and now; good to a factor of a few."""
     memory, free = max(needs.memory(spec).found.values(), default=0.0), free_memory()
-    if not hasattr(spec.experiment, "cost"):
+    costs = covering(spec, lambda experiment: experiment.cost(), needs.WEIGHED_POINTS).found.values()
+    known = [cost for cost in costs if cost is not None]
+    if not known:
         return Estimate(None, None, memory, free)
-
-    def cost(params: Params) -> tuple[float, float]:
-        flops, nbytes = spec.experiment.cost(params)
-        return float(flops), float(nbytes)
-
     a = np.ones((256, 256))
     times = []
     with threadpool_limits(min(spec.threads, cores())):  # a hundred threads have their price, and OpenBLAS may die
@@ -49,6 +45,5 @@ def estimate(spec: Spec, workers: int) -> Estimate:
             a @ a
             times.append(time.perf_counter() - began)
     rate = 2 * 256**3 / min(times) / 4  # loops beside the products: a quarter of their speed
-    sample = list(covering(spec, cost, needs.WEIGHED_POINTS).found.values())
-    flops, nbytes = np.mean(sample, axis=0) * spec.sweep.points
+    flops, nbytes = np.mean(np.array(known, np.float64), axis=0) * spec.sweep.points
     return Estimate(float(flops) / rate / workers, float(nbytes), memory, free)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 from simlab.core.errors import BadInput
-from simlab.core.params import Params, dump, module_of, rooms_of
+from simlab.core.kinds import Kind
+from simlab.core.parsing import dump, rooms_of
 from simlab.core.resources import free_memory
 from simlab.data.law import Law
+from simlab.experiments.experiment import Experiment
 from simlab.lab.covering import Cover, alike, covering
 from simlab.lab.spec import Spec
 
@@ -20,7 +22,7 @@ def check(spec: Spec, finished: Collection[int] = (), say: Callable[[str], None]
     Where some points fit they are computed, and `say` gets a remark: the others are tried, and fail one by one.
     """
     for data in stored(spec, finished):
-        module_of(data).require(data)
+        data.require()
     free, needed = free_memory(), memory(spec)
     too_large = {
         point: nbytes
@@ -37,9 +39,9 @@ def check(spec: Spec, finished: Collection[int] = (), say: Callable[[str], None]
     say(f"{says}; points that fit are computed all the same")
 
 
-def stored(spec: Spec, finished: Collection[int] = ()) -> list[Params]:
-    """The kinds that read files, of all unfinished points, each once."""
-    found: list[Params] = []
+def stored(spec: Spec, finished: Collection[int] = ()) -> list[Law]:
+    """The input laws that read files, of all unfinished points, each once."""
+    found: list[Law] = []
     cover = covering(spec, _stored, WEIGHED_POINTS)
     for point, needed in cover.found.items():
         new = [one for one in needed if one not in found]
@@ -48,8 +50,8 @@ def stored(spec: Spec, finished: Collection[int] = ()) -> list[Params]:
     return found
 
 
-def _stored(params: Params) -> list[Params]:
-    found = [one for one in _inside(params) if isinstance(one, Law) and one.reads_files]
+def _stored(experiment: Experiment) -> list[Law]:
+    found = [one for one in _inside(experiment) if isinstance(one, Law) and one.reads_files]
     for one in found:
         dump(one)  # looks at every field, so that each file that a point reads is found
     return found
@@ -57,9 +59,8 @@ def _stored(params: Params) -> list[Params]:
 
 def memory(spec: Spec) -> Cover[float]:
     """Bytes of memory that points need at least, at points that stand for all; none where nothing is known."""
-    if not hasattr(spec.experiment, "memory"):
-        return Cover({}, frozenset())
-    return covering(spec, lambda params: float(spec.experiment.memory(params)), WEIGHED_POINTS)
+    cover = covering(spec, lambda experiment: experiment.memory(), WEIGHED_POINTS)
+    return Cover({point: nbytes for point, nbytes in cover.found.items() if nbytes is not None}, cover.dimensions)
 
 
 def size(nbytes: float) -> str:
@@ -76,11 +77,11 @@ def _is_done(spec: Spec, point: int, dimensions: frozenset[int], finished: Colle
     return bool(finished) and all(one in finished for one in alike(spec, point, dimensions))
 
 
-def _inside(params: Params) -> Iterator[Params]:
-    """The parameters and all kinds that they are made of."""
-    yield params
-    for name in rooms_of(type(params)):
-        value = getattr(params, name)
+def _inside(kind: Kind) -> Iterator[Kind]:
+    """A kind and all kinds that it is made of."""
+    yield kind
+    for name in rooms_of(type(kind)):
+        value = getattr(kind, name)
         for item in value if isinstance(value, tuple) else (value,):
-            if isinstance(item, Params):
+            if isinstance(item, Kind):
                 yield from _inside(item)

@@ -13,12 +13,18 @@ from dataclasses import dataclass
 
 from simlab.lab.spec import Spec
 
-WEIGHED = 2000  # parameter combinations; beyond, all points count alike
+WEIGHED_POINTS = 2000  # of different parameters; beyond, all points count alike
 
 
 @dataclass
 class Running:
-    """One point under way: its label, steps done and in all, steps a second."""
+    """One point under way.
+
+    label: what the user sees of it.
+    done: steps done.
+    total: steps in all; 0: not known.
+    rate: steps per second.
+    """
 
     label: str
     done: float
@@ -28,12 +34,14 @@ class Running:
 
 @dataclass
 class Compiling:
-    """Workers compile code that later runs will find in the cache."""
+    """Workers compile code that later runs will find in the cache.
+
+    functions: number compiled so far, by the worker that has compiled the most.
+    seconds: time since the first worker began to compile.
+    """
 
     functions: int
-    """compiled so far, by the worker that has compiled the most"""
     seconds: float
-    """since the first worker began"""
 
 
 @dataclass
@@ -68,11 +76,12 @@ class Pace:
         self._paused += seconds
 
     def _weight(self, point: int) -> float:
-        if self.spec.sweep.points // self._seeds > WEIGHED or not hasattr(self.spec.experiment, "cost"):
+        if self.spec.sweep.points // self._seeds > WEIGHED_POINTS:
             return 1.0
         alike = point // self._seeds
         if alike not in self._costs:
-            self._costs[alike] = max(1.0, float(self.spec.experiment.cost(self.spec.params(point))[0]))
+            flops, _ = self.spec.at(point).cost() or (1.0, 0.0)
+            self._costs[alike] = max(1.0, float(flops))
         return self._costs[alike]
 
     def done(self, point: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from filelock import FileLock
 
 from simlab.core.errors import BadInput
-from simlab.core.params import Params
+from simlab.experiments.experiment import Experiment
 from simlab.lab.covering import POINTS, covering
 from simlab.lab.directory import RunDirectory, refuse_link
 from simlab.lab.spec import Spec
@@ -25,7 +25,7 @@ from simlab.record.schema import Output
 def merged_outputs(spec: Spec) -> dict[str, Output]:
     """Every name that any point records."""
     outputs: dict[str, Output] = {}
-    for found in covering(spec, spec.experiment.outputs, POINTS).found.values():
+    for found in covering(spec, lambda experiment: experiment.outputs(), POINTS).found.values():
         for name, output in found.items():
             known = outputs.setdefault(name, output)
             if (known.dims, known.dtype) != (output.dims, output.dtype):
@@ -36,8 +36,8 @@ def merged_outputs(spec: Spec) -> dict[str, Output]:
 def once_names(spec: Spec) -> Callable[[int], set[str]]:
     """Point → the names that it records once; asked for once per combination of what they depend on."""
 
-    def once(params: Params) -> set[str]:
-        return {name for name, output in spec.experiment.outputs(params).items() if not output.is_trajectory}
+    def once(experiment: Experiment) -> set[str]:
+        return {name for name, output in experiment.outputs().items() if not output.is_trajectory}
 
     cover = covering(spec, once, POINTS)
 
@@ -50,7 +50,7 @@ def once_names(spec: Spec) -> Callable[[int], set[str]]:
     def names(point: int) -> set[str]:
         at = place(point)
         if at not in known:
-            known[at] = once(spec.params(point))
+            known[at] = once(spec.at(point))
         return known[at]
 
     return names

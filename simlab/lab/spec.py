@@ -14,7 +14,7 @@ import hashlib
 import json
 import secrets
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,11 +25,13 @@ from pydantic import Field
 from simlab.core import catalogue, reads
 from simlab.core.errors import LONGEST_VALUE, BadInput, nearest, one_of, shown
 from simlab.core.kinds import Kind, Table
-from simlab.core.parsing import choose, dump, parse, rooms_of, whole
+from simlab.core.parsing import choose, dump, join, parse, rooms_of, whole
 from simlab.lab import covering, toml_text
 from simlab.lab.sweep import Sweep, flat
 from simlab.lab.tables import Given, assign, copied, given_tables, parse_toml, read_file, with_values
 from simlab.lab.toml_text import Tables
+
+KEPT_POINTS = 1000  # whose experiments are kept: as many as `needs` looks at
 
 
 class Header(Table):
@@ -67,22 +69,35 @@ class Spec:
 
     @cached_property
     def experiment_class(self) -> type[Any]:
-        """The class of the experiment; `params` gives the object of one point."""
+        """The class of the experiment; `at` gives the object of one point."""
         return catalogue.get("experiments", self.header.kind, "experiment.kind")
 
-    @property
-    def experiment(self) -> Any:  # TRANSITION
-        from simlab.core import lookup
+    def at(self, point: int) -> Any:
+        """The experiment of one point: validated once, and kept while it is one of the last KEPT_POINTS asked for."""
+        if point not in self._known:
+            return self.parse(point)
+        found = self._known[point] = self._known.pop(point)  # last again
+        if (watch := reads.current()) is not None:
+            for path, kind in _inside(found, "experiment", ""):
+                watch.name(kind, path)
+        return found
 
-        return lookup.get("experiments", self.header.kind, "experiment.kind")
-
-    def params(self, point: int) -> Any:
-        """The experiment of one point."""
+    def parse(self, point: int) -> Any:
+        """The experiment of one point, validated now."""
         fixed = self._fixed
         if (watch := reads.current()) is not None:
             for name, chosen in fixed.items():
                 watch.name(chosen, name)
-        return _parse_point(self.experiment_class, self.tables | fixed, self.sweep.values(point))
+        found = _parse_point(self.experiment_class, self.tables | fixed, self.sweep.values(point))
+        self._known[point] = found
+        if len(self._known) > KEPT_POINTS:
+            del self._known[next(iter(self._known))]
+        return found
+
+    @cached_property
+    def _known(self) -> dict[int, Any]:
+        """Point → its experiment, the one asked for last at the end."""
+        return {}
 
     @cached_property
     def _fixed(self) -> Tables:
@@ -271,13 +286,24 @@ def _brief(value: Any) -> str:
     return value if isinstance(value, str) and len(value) <= LONGEST_VALUE else shown(value)
 
 
-def _parse_point(experiment: type[Any], tables: Mapping[str, Any], values: Mapping[str, Any]) -> Kind:
+def _inside(kind: Kind, path: str, choices_at: str) -> Iterator[tuple[str, Kind]]:
+    """A kind and the kinds that it is made of, each with the dotted key of its table, as `parse` names them."""
+    yield path, kind
+    for name in rooms_of(type(kind)):
+        value, key = getattr(kind, name), join(choices_at, name)
+        named = [(f"{key}[{i}]", one) for i, one in enumerate(value)] if isinstance(value, tuple) else [(key, value)]
+        for at, one in named:
+            if isinstance(one, Kind):
+                yield from _inside(one, at, at)
+
+
+def _parse_point(experiment: type[Any], tables: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
     point = with_values(tables, values)
     own = {k: v for k, v in point["experiment"].items() if k not in Header.model_fields}
     chosen = {k: v for k, v in point.items() if k != "experiment"}
     _check_tables(experiment, point)
     try:
-        found: Kind = parse(experiment, {**own, **chosen}, "experiment", choices_at="")
+        found = parse(experiment, {**own, **chosen}, "experiment", choices_at="")
     except (MemoryError, OverflowError, RecursionError) as error:
         raise BadInput(f"spec: too large for this machine: {error or type(error).__name__}") from None
     return found

@@ -171,28 +171,29 @@ class Worker:
     def _advance_to_end(self, point: int, at: Checkpoint | None, attempt: int) -> None:
         from simlab.record.segments import Checkpoint
 
-        experiment = self.spec.experiment
-        params = self.spec.params(point)
+        experiment = self.spec.at(point)
         streams = self.spec.sweep.streams(self.spec.seed, point)
-        outputs = experiment.outputs(params)
-        work = experiment.prepare(params, streams)
-        if at is not None:
-            at.attempt = attempt
+        outputs = experiment.outputs()
+        work = experiment.prepare(streams)
+        if at is None:
+            state = experiment.start(work, streams)
+            at = Checkpoint({}, records=0, attempt=attempt, serial=0)
         else:
-            at = Checkpoint(experiment.start(params, work, streams), records=0, attempt=attempt, serial=0)
-        while not experiment.finished(params, at.state):
-            columns = experiment.advance(params, work, at.state)
+            state = experiment.restore(at.state)
+            at.attempt = attempt
+        while not experiment.finished(state):
+            columns = experiment.advance(work, state)
             at.records += self._add(point, at.records, columns, outputs)
-            if experiment.finished(params, at.state):
+            if experiment.finished(state):
                 break
             if self.stop.is_set() or self._due():
                 at.serial += 1
+                at.state = state.arrays()
                 self._commit({point: at})
                 if self.stop.is_set():
                     raise Stop
             if time.monotonic() - self.last_report > REPORT_SECONDS:
-                steps = experiment.progress(params, at.state) if hasattr(experiment, "progress") else (0, 0)
-                self.report(at=[point, *steps])
+                self.report(at=[point, *experiment.progress(state)])
         self.writer.finish(point, at.records)
 
     def _add(self, point: int, first: int, columns: dict[str, Any], outputs: dict[str, Any]) -> int:
@@ -270,7 +271,7 @@ def main() -> None:
 
         worker = Worker(Path(job["directory"]), job["commit_seconds"], channel)
         threading.Thread(target=worker.listen, args=(sys.stdin,), daemon=True).start()
-        worker.spec.experiment  # noqa: B018  imports BLAS and numba before their threads are limited
+        worker.spec.experiment_class  # noqa: B018  imports BLAS and numba before their threads are limited
         import numba
 
         from simlab.core.compiling import watch

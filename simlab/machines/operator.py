@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.kernels import Kernel
-from simlab.kernels._gram import TILE, Assembly
+from simlab.kernels.gram.assembly import TILE, Assembly
 
 Floats = NDArray[np.float64]
 BLOCK_BYTES = 1 << 28

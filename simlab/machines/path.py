@@ -16,7 +16,7 @@ from simlab.core import checks
 from simlab.core.errors import BadInput, shown
 from simlab.core.resources import cores, free_memory
 from simlab.kernels import Kernel, gram
-from simlab.kernels._gram import MOST_THREADS, inputs, norms_of
+from simlab.kernels.gram.assembly import MOST_THREADS, inputs, norms_of
 from simlab.machines import dense
 from simlab.machines._predict import kernel_times
 from simlab.machines.operator import Operator, Stored, Tiled

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.kernels._kernel import Kernel
+from simlab.kernels.kernel import Kernel
 
 Floats = NDArray[np.float64]
 

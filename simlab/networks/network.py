@@ -16,7 +16,7 @@ Not every kind can do everything. What a kind may lack is announced by a fact of
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,6 +191,10 @@ class ThreeLayer(Trainable):
     @abstractmethod
     def mean_alpha(self, dim: int) -> float:
         """α of the law of the weights at the start, at infinite width."""
+
+    @abstractmethod
+    def trained_layers(self) -> Literal["both", "first", "second"]:
+        """Which layers are trained: those of F, those of h, or both."""
 
 
 class FeatureMap(Network):

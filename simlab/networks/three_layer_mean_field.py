@@ -94,6 +94,9 @@ class ThreeLayerMeanField(ThreeLayer):
     def particle_count(self) -> int:
         return self.width
 
+    def trained_layers(self) -> Literal["both", "first", "second"]:
+        return self.trained
+
     def unbounded(self) -> str:
         return "" if self.w2 < 0 else f"network.w2 = {self.w2}"
 

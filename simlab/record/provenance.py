@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from simlab.core.sources import PACKAGE, source_hash
+from simlab.core.sources import PACKAGE, entry_points, source_hash
 
 LIBRARIES = ("simlab", "numpy", "scipy", "numba", "llvmlite", "h5py", "python-flint", "pydantic", "threadpoolctl")
 FORCING = ("OPENBLAS_CORETYPE", "MKL_CBWR", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NPY_DISABLE_CPU_FEATURES")
@@ -29,6 +29,7 @@ def provenance() -> dict[str, Any]:
     """Plain, JSON-ready, and free of clocks and host names."""
     versions = {name: importlib.metadata.version(name) for name in LIBRARIES}
     versions["python"] = platform.python_version()
+    versions |= {point.dist.name: point.dist.version for point in entry_points() if point.dist is not None}
     return {
         "versions": versions,
         "sources": source_hash(),

@@ -62,6 +62,7 @@ class BooleanFunction:
 class OnTheCube(Target):
     """What kinds of a few coordinates have in common: two fields, and how they are drawn."""
 
+    lack: ClassVar[str] = "not of a few coordinates"
     is_boolean: ClassVar[bool] = True
     knows_coordinates: ClassVar[bool] = True
 
@@ -78,6 +79,10 @@ class OnTheCube(Target):
     def expansion(self) -> tuple[tuple[Term, ...], tuple[float, ...]]:
         """The terms S and their coefficients c_S."""
 
+    def sign_factor(self, dim: int) -> float:
+        """What x is multiplied by to be ±1, in dimension `dim`."""
+        return math.sqrt(dim) if self.factor == "unit" else self.factor
+
     def check(self, dim: int) -> None:
         count = self.place_count()
         if count > checks.dimension(dim):
@@ -92,8 +97,7 @@ class OnTheCube(Target):
             chosen = rng.permutation(dim)[:count].astype(np.int64)
         else:
             chosen = np.arange(count, dtype=np.int64)
-        factor = math.sqrt(dim) if self.factor == "unit" else self.factor
-        return BooleanFunction(terms, np.array(coefficients, dtype=np.float64), chosen, factor)
+        return BooleanFunction(terms, np.array(coefficients, dtype=np.float64), chosen, self.sign_factor(dim))
 
 
 def check_terms(terms: Sequence[Term]) -> None:

@@ -14,7 +14,7 @@ from simlab.targets.boolean_function import BooleanFunction
 from simlab.targets.hierarchy import Hierarchy
 from simlab.targets.neuron_sum import NeuronSum
 from simlab.targets.radial_function import Radial
-from simlab.targets.target import Floats, Function, Target
+from simlab.targets.target import Floats, Function, OfCoordinates, Target
 
 DIMS = (1, 2, 3, 4, 5, 6, 8, 10, 17, 40)
 """Dimensions in which `check` and `draw` are compared."""
@@ -97,7 +97,7 @@ def _facts(target: Target, f: Function) -> dict[str, bool]:
         "is_hierarchy": isinstance(f, Hierarchy),
         "is_boolean": isinstance(f, BooleanFunction),
         "has_neurons": isinstance(f, NeuronSum),
-        "knows_coordinates": getattr(f, "coordinates", None) is not None,
+        "knows_coordinates": isinstance(f, OfCoordinates) and f.coordinates is not None,
         "knows_power": type(target).power is not Target.power,
     }
 

@@ -16,7 +16,6 @@ from pydantic import Field, field_validator
 
 from simlab import activations
 from simlab.activations.activation import Activation
-from simlab.activations.elementwise import apply
 from simlab.core import checks
 from simlab.sphere.zonal import axes
 from simlab.targets.hierarchy import Alpha, Hierarchy
@@ -66,4 +65,4 @@ def _layer(activation: Activation, norm: float, shape: tuple[int, int], dim: int
     """X (n, dim) → (n, k): k sums of `shape[1]` neurons each."""
     W = norm * axes(shape[0] * shape[1], dim, rng)
     signs = rng.choice((-1.0, 1.0), size=shape)
-    return lambda X: np.einsum("nri,ri->nr", apply(activation, X @ W.T).reshape(len(X), *shape), signs)
+    return lambda X: np.einsum("nri,ri->nr", activation(X @ W.T).reshape(len(X), *shape), signs)

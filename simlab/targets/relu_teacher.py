@@ -24,6 +24,9 @@ class ReLUTeacher(Target):
     def neuron_activation(self) -> Activation:
         return activations.get("relu")
 
+    def neuron_count(self) -> int:
+        return self.neurons
+
     def check(self, dim: int) -> None:
         checks.room(2 * self.neurons * checks.dimension(dim), f"dim = {dim} and neurons = {self.neurons}")
 

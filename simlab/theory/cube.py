@@ -26,9 +26,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from simlab.core import checks
 from simlab.core.errors import BadInput, SimlabError, shown
-from simlab.kernels._cube import transform
-from simlab.kernels._decompose import ALONE
-from simlab.kernels._kernel import Kernel
+from simlab.kernels.kernel import Kernel
+from simlab.kernels.spectra.cube import transform
+from simlab.kernels.spectra.decompose import ALONE
 
 Floats = NDArray[np.float64]
 Subset = tuple[int, ...]

@@ -178,6 +178,15 @@ def _velocity(a: Floats, H: Floats, D: Floats, K: Floats, f: Floats, target: Flo
         out[i, 1 + count] = -a[i] * v[0] / size
 
 
+def check_activation(activation: Activation) -> None:
+    """Raise BadInput at an activation whose expectations over G are not known to be exact."""
+    if activation.relu_shift() is None and activation.kink_points():
+        raise BadInput(
+            f"activation = {activation.kind!r}: it has kinks; must be relu, shifted, or smooth, "
+            "for the expectations over G to be exact"
+        )
+
+
 class Rates:
     """The right-hand side for one activation and target, a table of 2^P values; the risk, and what f is."""
 
@@ -185,13 +194,9 @@ class Rates:
         self.target = checked_table(target, MOST, "target")
         self.z = points(self.target.size.bit_length() - 1)
         self.activation = activations.required(activation)
+        check_activation(activation)
         self.shift = activation.relu_shift()
         if self.shift is None:
-            if activation.kink_points():
-                raise BadInput(
-                    f"activation = {activation.kind!r}: it has kinks; must be relu, shifted, or smooth, "
-                    "for the expectations over G to be exact"
-                )
             nodes = checks.whole(nodes, "nodes", least=16, most=1024)
             G = np.linspace(-REACH, REACH, nodes)
             p = np.exp(-0.5 * G * G)

@@ -182,7 +182,7 @@ def _follow(experiment: Any, samples: Samples, seed: int, threads: int, progress
         network=experiment.network,
         flow=experiment.flow,
         observables=experiment.observables,
-        theta=np.array(state["net_theta"], np.float64),
+        theta=np.array(state.net.theta, np.float64),
         theta0=np.array(work.theta0, np.float64),
         dim=samples.dim,
         ending=outputs["ending"].codes[int(columns["ending"])],
@@ -195,28 +195,14 @@ def _follow(experiment: Any, samples: Samples, seed: int, threads: int, progress
     )
 
 
-def _work(experiment: Any, samples: Samples, streams: Streams) -> Any:  # PROVISIONAL
-    from simlab.experiments import _descent, gradient_flow
-    from simlab.flows.problem import Problem
-    from simlab.networks import linearised
-    from simlab.networks.bound import Bound
+def _work(experiment: Any, samples: Samples, streams: Streams) -> Any:
+    """What is followed: the samples given, from weights drawn here."""
+    from simlab.experiments.following import SampledCourse
 
-    theta0 = experiment.network.initialise(samples.dim, streams["init"])
-
-    def problem(network: Any) -> Problem:
-        return Problem.of(
-            Bound(network, samples.dim, experiment.dtype), samples.X, samples.y, experiment.flow.alpha,
-            width=getattr(experiment.network, "width", None), fresh=None,
-        )  # fmt: skip
-
-    beside = None
-    if experiment.needs_linearised:
-        beside = (
-            problem(linearised.Params(network=experiment.network)),
-            linearised.around(experiment.network, theta0),
-        )
-    course = _descent.course(experiment, problem(experiment.network), theta0, beside)
-    s = samples
-    return gradient_flow.Work(
-        s.X, s.y, s.X_test, s.y_test, s.X_validation, s.y_validation, theta0, experiment.target, course
-    )
+    network = experiment.network
+    return SampledCourse.of(
+        experiment, network, samples.X, samples.y, network.initialise(samples.dim, streams["init"]),
+        dtype=experiment.dtype, X_test=samples.X_test, y_test=samples.y_test,
+        X_validation=samples.X_validation, y_validation=samples.y_validation,
+        data=experiment.data, target=experiment.target,
+    )  # fmt: skip

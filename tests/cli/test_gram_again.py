@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 import pytest
 
-from simlab.kernels.stored import verify_gram
+from simlab.kernels.gram.stored import verify_gram
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 

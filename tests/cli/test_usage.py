@@ -14,7 +14,7 @@ import tomli_w
 
 from simlab.cli import _usage
 from simlab.cli._app import COMMANDS, app
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 VALUES = [
@@ -24,11 +24,11 @@ VALUES = [
     if isinstance(option, click.Option) and not option.is_flag and option.nargs == 1
 ]
 STOPPED = """
-import os, signal, sys
-import {module}
+import importlib, os, signal, sys
+module = importlib.import_module("{module}")
 def stopped(*arguments, **options):
     os.kill(os.getpid(), signal.SIGINT)
-{module}.{name} = stopped
+module.{name} = stopped
 sys.argv = ["simlab", *sys.argv[1:]]
 from simlab.cli import main
 main()
@@ -105,7 +105,7 @@ def test_what_options_need(simlab_again: Call) -> None:
             "simlab reproduce relu_decay -o 'my ledger'",
         ),
         (
-            "simlab.kernels._store",
+            "simlab.kernels.gram.store",
             "gram_file",
             ["gram", "ntk", "store/x.npy", "--depth", "3", "-o", "K.h5"],
             "simlab gram ntk store/x.npy --depth 3 -o K.h5",

@@ -17,7 +17,6 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 from simlab import activations
-from simlab.activations import tiles
 from simlab.core import code_key, sources
 from simlab.core import jit as house
 
@@ -326,13 +325,13 @@ def test_no_function_of_the_package_counts_with_the_whole_package(monkeypatch: p
     seen = set[str]()
     for room in ("core", "sphere", "activations", "kernels", "data", "networks", "theory", "flows"):
         package = importlib.import_module(f"simlab.{room}")
-        for entry in pkgutil.iter_modules(package.__path__, f"simlab.{room}."):
+        for entry in pkgutil.walk_packages(package.__path__, f"simlab.{room}."):
             for name, value in vars(importlib.import_module(entry.name)).items():
                 for loop in [value[np.float64], value[np.float32]] if isinstance(value, house.PerReal) else [value]:
                     if isinstance(loop, Dispatcher):
                         seen.add(f"{entry.name}.{name}:{code_key.code_key(loop)}")
     assert len(seen) > 150
-    acts = {code_key.code_key(tiles.tile(activations.get(kind))[0]) for kind in ("relu", "tanh", "erf")}
+    acts = {code_key.code_key(activations.get(kind).tile()[0]) for kind in ("relu", "tanh", "erf")}
     assert len(acts) == 3, "made by one function, over another φ each"
 
 

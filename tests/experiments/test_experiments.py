@@ -14,7 +14,7 @@ from simlab.lab.spec import Spec, resolve
 from simlab.record.schema import RESERVED
 from simlab.record.segments import Checkpoint, Segment
 from simlab.record.writer import Writer
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 from tests.support.stored import write_images
 
 KINDS = lookup.all_examples("experiments")
@@ -34,25 +34,25 @@ def example(tables: dict[str, Any]) -> Spec:
 
 def compute(spec: Spec, tmp_path: Any = None) -> dict[str, Any]:
     """All columns of a point; with `tmp_path` every state goes through a checkpoint file."""
-    experiment, params, streams = spec.experiment, spec.params(0), spec.sweep.streams(spec.seed, 0)
-    work = experiment.prepare(params, streams)
-    state = experiment.start(params, work, streams)
+    experiment, streams = spec.at(0), spec.sweep.streams(spec.seed, 0)
+    work = experiment.prepare(streams)
+    state = experiment.start(work, streams)
     rows: dict[str, list[Any]] = {}
-    while not experiment.finished(params, state):
-        for name, values in experiment.advance(params, work, state).items():
+    while not experiment.finished(state):
+        for name, values in experiment.advance(work, state).items():
             rows.setdefault(name, []).append(np.atleast_1d(values))
         if tmp_path is not None:
-            path = Writer(tmp_path, "x", {}).commit({0: Checkpoint(state, 0, 0, 1)})
+            path = Writer(tmp_path, "x", {}).commit({0: Checkpoint(state.arrays(), 0, 0, 1)})
             assert path is not None
-            state = Segment.read(path).checkpoint(0).state
-            work = experiment.prepare(params, spec.sweep.streams(spec.seed, 0))
+            state = experiment.restore(Segment.read(path).checkpoint(0).state)
+            work = experiment.prepare(spec.sweep.streams(spec.seed, 0))
     return {name: np.concatenate(parts) for name, parts in rows.items()}
 
 
 @pytest.mark.parametrize(("kind", "tables"), KINDS)
 def test_records_what_it_declares(kind: str, tables: dict[str, Any]) -> None:
     spec = example(tables)
-    columns, outputs = compute(spec), spec.experiment.outputs(spec.params(0))
+    columns, outputs = compute(spec), spec.at(0).outputs()
     assert set(columns) == set(outputs)
     assert not set(RESERVED) & set(outputs)
     trajectories = {name for name, output in outputs.items() if output.is_trajectory}
@@ -60,7 +60,7 @@ def test_records_what_it_declares(kind: str, tables: dict[str, Any]) -> None:
     assert len({len(columns[name]) for name in trajectories}) <= 1
     for output in outputs.values():
         assert output.description
-    flops, nbytes = spec.experiment.cost(spec.params(0))
+    flops, nbytes = spec.at(0).cost()
     assert flops > 0
     assert nbytes > 0
 
@@ -74,7 +74,7 @@ def test_state_through_a_file_and_a_fast_clock_change_no_bit(
     ticks = iter(range(0, 10**9, 1))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
     pieces = compute(example(tables), tmp_path)
-    outputs = example(tables).experiment.outputs(example(tables).params(0))
+    outputs = example(tables).at(0).outputs()
     # One without a trajectory may do its work in one go.
     assert len(list(tmp_path.iterdir())) > (5 if any(output.is_trajectory for output in outputs.values()) else 0)
     assert {n: v.tobytes() for n, v in whole.items()} == {n: v.tobytes() for n, v in pieces.items()}
@@ -86,9 +86,8 @@ def test_gradient_flow_starts_at_the_initial_loss_and_learns() -> None:
     tables["network"]["width"] = 300
     spec = resolve(tables)
     columns = compute(spec)
-    work = spec.experiment.prepare(spec.params(0), spec.sweep.streams(spec.seed, 0))
-    network = lookup.get("networks", "two_layer")
-    f = network.forward(spec.params(0).network, work.theta0, work.X)  # type: ignore[attr-defined]
+    work = spec.at(0).prepare(spec.sweep.streams(spec.seed, 0))
+    f = spec.at(0).network.forward(work.theta0, work.X)
     assert columns["train_loss"][0] == pytest.approx(np.mean((f - work.y) ** 2) / 2, rel=1e-14)
     assert columns["train_loss"][-1] < 1e-6 * columns["train_loss"][0]
     assert columns["weight_movement"][0] == 0

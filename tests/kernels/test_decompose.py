@@ -13,9 +13,9 @@ from flint import ctx
 from simlab import activations
 from simlab.core.errors import BadInput
 from simlab.kernels import gaussian, laplace, nngp, ntk, power_exponential, residual
-from simlab.kernels._decompose import profile_of
-from simlab.kernels._endpoints import predicted
-from simlab.kernels._extract import extract
+from simlab.kernels.spectra.decompose import profile_of
+from simlab.kernels.spectra.endpoints import predicted
+from simlab.kernels.spectra.extract import extract
 from simlab.sphere.legendre import legendre
 
 REFERENCE = Path(__file__).parents[2].parent / "shared" / "reference" / "spectra.json"

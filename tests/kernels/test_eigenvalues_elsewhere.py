@@ -6,13 +6,13 @@ import itertools
 import math
 from fractions import Fraction
 
-import kernel_profiles as profiles
 import numpy as np
 import pytest
 from flint import arb, ctx
 
+import tests.support.kernel_profiles as profiles
 from simlab.core.errors import BadInput, SimlabError
-from simlab.kernels._eigenvalues import (
+from simlab.kernels.spectra.eigenvalues import (
     cube_eigenvalues,
     eigenvalues,
     float64_cube_eigenvalues,
@@ -20,7 +20,7 @@ from simlab.kernels._eigenvalues import (
     power_exponential_eigenvalues,
     sphere_eigenvalues,
 )
-from simlab.kernels._sample import at_end
+from simlab.kernels.spectra.sample import at_end
 
 
 def relative(values: list[arb], expected: list[arb]) -> float:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 
-import kernel_profiles as profiles
 import numpy as np
 import pytest
 from flint import arb
 
+import tests.support.kernel_profiles as profiles
 from simlab.core.errors import BadInput, SimlabError
-from simlab.kernels import _endpoints as tables
-from simlab.kernels._eigenvalues import sphere_eigenvalues
-from simlab.kernels._endpoints import Endpoints, decay_constant, log_decay_constant, predicted
-from simlab.kernels._extract import extract
-from simlab.kernels._extract64 import extract64
+from simlab.kernels.spectra import endpoints as tables
+from simlab.kernels.spectra.eigenvalues import sphere_eigenvalues
+from simlab.kernels.spectra.endpoints import Endpoints, decay_constant, log_decay_constant, predicted
+from simlab.kernels.spectra.extract import extract
+from simlab.kernels.spectra.extract64 import extract64
 
 
 def agree(found: Endpoints, known: Endpoints, rtol: float) -> None:

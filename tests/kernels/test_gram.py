@@ -10,10 +10,11 @@ from threadpoolctl import threadpool_info
 
 from simlab import activations
 from simlab.core.errors import BadInput
-from simlab.kernels import _gram, _table, gaussian, gram, laplace, nngp, ntk, residual
-from simlab.kernels._kernel import Pairs
-from simlab.kernels._pairs import correlations, row_norms
-from simlab.kernels.laplace import Params as Laplace
+from simlab.kernels import gaussian, gram, laplace, nngp, ntk, residual
+from simlab.kernels.gram import assembly, table
+from simlab.kernels.gram.pairs import correlations, row_norms
+from simlab.kernels.kernel import Pairs
+from simlab.kernels.laplace import Laplace
 
 
 def by_recursion(kernel, X, Y):
@@ -62,19 +63,19 @@ SEVERAL = [
 @pytest.mark.parametrize("leaf", TABLED, ids=repr)
 def test_tables_keep_to_1e13(leaf):
     """Against the recursion at cosines that are no node and no check of the table."""
-    coefficients = _table.table(leaf, 1, 1.0)
+    coefficients = table.table(leaf, 1, 1.0)
     rng = np.random.default_rng(0)
     z = np.concatenate([rng.uniform(0, 1, 4000), 2 ** rng.uniform(-20, 0, 4000), [1.0, 0.5, 2.0**-20, 1 - 2.0**-53]])
     u = np.concatenate([1 - z, z - 1])[np.newaxis]
     out, near = np.empty((1, *u.shape)), np.empty((2, u.size), dtype=np.int64)
     one = np.ones((1, u.size))
     u[0, 17] = 1 - 1e-7
-    count = _table.look_up(u, coefficients[np.newaxis], one[:, :1], one, out, near)
+    count = table.look_up(u, coefficients[np.newaxis], one[:, :1], one, out, near)
     exact = leaf.profile(1 - u[0], 1 + u[0])
-    far = 1 - np.abs(u[0]) >= _table.NEAR
+    far = 1 - np.abs(u[0]) >= table.NEAR
     assert np.abs(out[0, 0] - exact)[far].max() <= 1e-13 * np.abs(exact).max()
     assert count == 1
-    assert sorted(near[1, :count].tolist()) == np.flatnonzero(1 - np.abs(u[0]) < _table.NEAR).tolist()
+    assert sorted(near[1, :count].tolist()) == np.flatnonzero(1 - np.abs(u[0]) < table.NEAR).tolist()
 
 
 class Kinked(Laplace):
@@ -87,7 +88,7 @@ class Kinked(Laplace):
 
 def test_no_table_where_1e13_cannot_be_had():
     kinked = Kinked(c=1.0)
-    assert _table.table(kinked, 1, 1.0) is None
+    assert table.table(kinked, 1, 1.0) is None
     X = sphere(50, 3)
     assert kinked.gram(X) == pytest.approx(by_recursion(kinked, X, X), rel=1e-14)
 
@@ -95,7 +96,7 @@ def test_no_table_where_1e13_cannot_be_had():
 @pytest.mark.parametrize("kernel", SEVERAL, ids=repr)
 @pytest.mark.parametrize("norms", ["sphere", "any"])
 def test_gram_against_the_recursion_of_each_pair(kernel, norms, monkeypatch):
-    monkeypatch.setattr(_gram, "TILE", 32)
+    monkeypatch.setattr(assembly, "TILE", 32)
     rng = np.random.default_rng(5)
     X = sphere(70, 4, radius=1.7)
     X[11], X[40], X[41] = X[2], -X[5], X[6] + 1e-10
@@ -120,7 +121,7 @@ def test_one_pass_gives_every_kernel_and_depth_the_same_numbers():
 
 def test_threads_and_blocks_do_not_change_a_bit(monkeypatch):
     X = np.random.default_rng(2).standard_normal((300, 10))
-    monkeypatch.setattr(_gram, "TILE", 64)
+    monkeypatch.setattr(assembly, "TILE", 64)
     first = gram([ntk(5), ntk(3, "erf", 1.0, 0.1)], X, threads=1)
     again = gram([ntk(5), ntk(3, "erf", 1.0, 0.1)], X, threads=3)
     assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
@@ -189,7 +190,7 @@ def test_slow_kernels_are_evaluated_in_pieces_and_can_be_stopped(monkeypatch):
     X = np.random.default_rng(0).standard_normal((90, 3))
     slow = nngp(2, "tanh", 1.0, 0.1)
     whole = slow.gram(X[:40])
-    monkeypatch.setattr(_gram, "CHUNK_SECONDS", 0.0)
+    monkeypatch.setattr(assembly, "CHUNK_SECONDS", 0.0)
     assert np.array_equal(slow.gram(X[:40]), whole)
     calls, evaluate = [], type(slow).evaluate
 
@@ -221,7 +222,7 @@ def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
     def fails(*args, **kwargs):
         raise RuntimeError("from a tile")
 
-    monkeypatch.setattr(_gram, "TILE", 8)
-    monkeypatch.setattr(_gram, "correlations", fails)
+    monkeypatch.setattr(assembly, "TILE", 8)
+    monkeypatch.setattr(assembly, "correlations", fails)
     with pytest.raises(RuntimeError, match="from a tile"):
         gram([ntk(2)], np.ones((40, 2)), threads=2)

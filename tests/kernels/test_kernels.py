@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from numpy.polynomial.hermite_e import hermegauss
 
 from simlab import activations, kernels
-from simlab.core import lookup
+from simlab.core import kinds
 from simlab.core.errors import BadInput
-from simlab.core.params import choose, dump, module_of
+from simlab.core.parsing import choose, dump
 from simlab.kernels import gaussian, gram, laplace, nngp, ntk, polynomial, power_exponential, residual
 
-EVERY = lookup.all_examples("kernels")
+EVERY = kinds.all_examples("kernels")
 U = np.linspace(-1, 1, 41)
 
 
@@ -33,6 +35,10 @@ def natural_radius(kernel, d):
     return np.sqrt(d) if any(leaf.depends_on_dim() for leaf in kernel.leaves()) else 1.0
 
 
+def test_the_contract(kernel):
+    kernels.check(kernel)
+
+
 def test_a_kernel_is_a_value(kernel):
     same = choose("kernels", dump_with_kind(kernel), "kernel")
     assert kernel == same
@@ -45,7 +51,7 @@ def test_a_kernel_is_a_value(kernel):
 
 
 def dump_with_kind(kernel):
-    return {"kind": module_of(kernel).__name__.rpartition(".")[2], **dump(kernel)}
+    return {"kind": kernel.kind, **dump(kernel)}
 
 
 def test_gram_is_the_profile_of_the_cosines_on_its_sphere(kernel):
@@ -126,7 +132,6 @@ def test_tanh_net_by_gauss_hermite(depth, bias):
 @pytest.mark.parametrize("tangent", [False, True])
 def test_residual_kernel_by_its_recursion(tangent):
     alpha, weight, bias = 0.7, 1.2, 0.3
-    relu = module_of(activations.get("relu"))
     q, c = bias**2 + weight**2, bias**2 + weight**2 * U
     theta = c
     for _ in range(3):
@@ -136,7 +141,7 @@ def test_residual_kernel_by_its_recursion(tangent):
         branch = alpha**2 * (bias**2 + weight**2 * F)
         theta = theta + branch + alpha**2 * weight**2 * (1 - angle / np.pi) / 2 * theta
         q, c = q + alpha**2 * (bias**2 + weight**2 * q / 2), c + branch
-    assert relu.homogeneity(activations.get("relu")) == 1
+    assert activations.get("relu").homogeneity() == 1
     expected = theta if tangent else c
     assert residual(4, "relu", weight, bias, alpha, tangent)(U) == pytest.approx(expected, rel=2e-8)
     inner = slice(1, -1)  # at the ends arccos loses half of its digits, there only
@@ -194,7 +199,7 @@ def test_operators():
         (lambda: ntk(2, "rleu"), 'did you mean "relu"'),
         (lambda: ntk(2, weight_std=-1.0), "ntk.weight_std = -1.0: must be greater than 0"),
         (lambda: ntk(2, weight_std=float("nan")), "ntk.weight_std = nan: must be a finite number"),
-        (lambda: ntk(2, ntk(3)), "must be an activation"),
+        (lambda: ntk(2, ntk(3)), "ntk.activation.kind = 'ntk': not an activation (allowed: abs, cos"),
         (lambda: ntk(10**9), "ntk.depth = 1000000000: must be less than or equal to 100000"),
         (lambda: ntk(2)("abc"), "X has dtype <U3, such as 'abc': must be real numbers"),
         (lambda: laplace(0.0), "laplace.c = 0.0: must be greater than 0"),
@@ -222,3 +227,16 @@ def test_scikit_learn_clones_it():
     base = pytest.importorskip("sklearn.base")
     assert base.clone(ntk(3)) == ntk(3)
     assert ntk(3).get_params()["depth"] == 3
+
+
+@pytest.mark.parametrize(
+    "first", ["simlab.kernels.gram", "simlab.kernels.gram.store", "simlab.kernels", "simlab.machines"]
+)
+def test_gram_is_the_function_whatever_was_imported_before(first):
+    code = (
+        f"import {first}, importlib; import simlab.kernels.gram.pairs; from simlab import kernels; "
+        "importlib.import_module('simlab.kernels.gram.stored'); from simlab.kernels import gram, ntk; "
+        "assert kernels.gram is gram; print(kernels.gram([ntk(2)], [[1.0, 0.0]])[0][0, 0])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "2.0", done.stderr

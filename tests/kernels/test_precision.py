@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from simlab import activations
 from simlab.core.errors import SimlabError
 from simlab.kernels import gram, laplace, nngp, ntk, residual
-from simlab.kernels._pairs import correlation, row_norms
+from simlab.kernels.gram.pairs import correlation, row_norms
 
 
 def _exact(x, y):

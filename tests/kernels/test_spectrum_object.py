@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
-import kernel_profiles as profiles
 import numpy as np
 import pytest
 from flint import arb
 from scipy.special import gammaln
 
+import tests.support.kernel_profiles as profiles
 from simlab.core.errors import BadInput, SimlabError
-from simlab.kernels._eigenvalues import cube_eigenvalues, float64_eigenvalues, sphere_eigenvalues
-from simlab.kernels._fit import fit_decay
-from simlab.kernels._spectrum import Spectrum
+from simlab.kernels.spectra.eigenvalues import cube_eigenvalues, float64_eigenvalues, sphere_eigenvalues
+from simlab.kernels.spectra.fit import fit_decay
+from simlab.kernels.spectra.spectrum import Spectrum
 from simlab.sphere.multiplicity import multiplicity
 
 

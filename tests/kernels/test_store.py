@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 from simlab.core.errors import BadInput, WriteFailed
-from simlab.kernels import _store, gram, laplace, nngp, ntk
-from simlab.kernels._blocks import STRIP, Matrix
-from simlab.kernels._store import Task, gram_file
+from simlab.kernels import gram, laplace, nngp, ntk
+from simlab.kernels.gram import store
+from simlab.kernels.gram.blocks import STRIP, Matrix
+from simlab.kernels.gram.store import Task, gram_file
 
 KERNELS = {"nngp": nngp(3), "ntk": ntk(3)}
 
@@ -29,7 +30,7 @@ def X():
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(_store, "LARGEST", 128)
+    monkeypatch.setattr(store, "LARGEST", 128)
 
 
 def read(path):
@@ -53,7 +54,7 @@ def test_file_equals_memory(X, tmp_path, small_blocks, dtype):
 
 def test_it_goes_on_after_a_stop(X, tmp_path, small_blocks, monkeypatch):
     whole = read(gram_file(KERNELS, X, tmp_path / "whole.h5"))
-    monkeypatch.setattr(_store, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(store, "COMMIT_SECONDS", 0.0)
     computed = []
     original = Matrix.write
 
@@ -81,10 +82,11 @@ def test_it_goes_on_after_a_stop(X, tmp_path, small_blocks, monkeypatch):
 CHILD = """
 import sys, numpy as np
 from pathlib import Path
-from simlab.kernels import _store, nngp, ntk
-_store.LARGEST = 384
+from simlab.kernels.gram import store
+from simlab.kernels import nngp, ntk
+store.LARGEST = 384
 X = np.random.default_rng(0).standard_normal((4000, 30))
-_store.gram_file({"nngp": nngp(3), "ntk": ntk(3)}, X, Path(sys.argv[1]), commit_seconds=0.0)
+store.gram_file({"nngp": nngp(3), "ntk": ntk(3)}, X, Path(sys.argv[1]), commit_seconds=0.0)
 """
 
 
@@ -107,7 +109,7 @@ def test_kill_nine_loses_no_committed_block(tmp_path):
     X = np.random.default_rng(0).standard_normal((4000, 30))
     said = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_store, "LARGEST", 384)
+        patch.setattr(store, "LARGEST", 384)
         gram_file({"nngp": nngp(3), "ntk": ntk(3)}, X, path, say=said.append)
     assert said == [f"{path}.part: going on, {before} of 66 blocks are there"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["K.h5"]
@@ -127,7 +129,7 @@ def _stop_after_a_block(kernels, X, path, monkeypatch):
                 raise KeyboardInterrupt
             return write(*arguments)
 
-        patch.setattr(_store, "COMMIT_SECONDS", 0.0)
+        patch.setattr(store, "COMMIT_SECONDS", 0.0)
         patch.setattr(Matrix, "write", stops)
         with pytest.raises(KeyboardInterrupt):
             gram_file(kernels, X, path)
@@ -173,12 +175,12 @@ def test_refused_inputs_leave_nothing_behind(X, tmp_path):
 def test_an_old_file_stays_until_the_new_one_is_whole(X, tmp_path, small_blocks, monkeypatch):
     path = tmp_path / "K.h5"
     gram_file({"ntk": ntk(3)}, X, path)
-    old, fill = path.read_bytes(), _store._fill
-    monkeypatch.setattr(_store, "_fill", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
+    old, fill = path.read_bytes(), store._fill
+    monkeypatch.setattr(store, "_fill", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         gram_file({"ntk": ntk(4)}, X, path, overwrite=True)
     assert path.read_bytes() == old
-    monkeypatch.setattr(_store, "_fill", fill)
+    monkeypatch.setattr(store, "_fill", fill)
     gram_file({"ntk": ntk(4)}, X, path, overwrite=True)
     assert np.abs(read(path)["ntk"] - ntk(4).gram(X)).max() < 1e-12
     assert sorted(p.name for p in tmp_path.iterdir()) == ["K.h5"]
@@ -186,17 +188,17 @@ def test_an_old_file_stays_until_the_new_one_is_whole(X, tmp_path, small_blocks,
 
 def test_a_damaged_part_is_refused_and_a_second_process_too(X, tmp_path, small_blocks, monkeypatch):
     path = tmp_path / "K.h5"
-    fill = _store._fill
+    fill = store._fill
 
     def also(*arguments):
         with pytest.raises(BadInput, match="another process is writing it"):
             gram_file({"ntk": ntk(3)}, X, path)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_store, "_fill", also)
+    monkeypatch.setattr(store, "_fill", also)
     with pytest.raises(KeyboardInterrupt):
         gram_file({"ntk": ntk(3)}, X, path)
-    monkeypatch.setattr(_store, "_fill", fill)
+    monkeypatch.setattr(store, "_fill", fill)
     _stop_after_a_block({"ntk": ntk(3)}, X, path, monkeypatch)
     part, journal = tmp_path / "K.h5.part", tmp_path / "K.h5.part.json"
     text = journal.read_text()
@@ -214,11 +216,11 @@ def test_a_damaged_part_is_refused_and_a_second_process_too(X, tmp_path, small_b
 
 
 def test_blocks_of_an_earlier_call_are_kept_whatever_the_memory(X, tmp_path, small_blocks, monkeypatch):
-    fill = _store._fill
+    fill = store._fill
     _stop_after_a_block({"ntk": ntk(3)}, X, tmp_path / "K.h5", monkeypatch)
     blocks = []
-    monkeypatch.setattr(_store, "LARGEST", 256)
-    monkeypatch.setattr(_store, "_fill", lambda task, *a: (blocks.append(task.block), fill(task, *a)))
+    monkeypatch.setattr(store, "LARGEST", 256)
+    monkeypatch.setattr(store, "_fill", lambda task, *a: (blocks.append(task.block), fill(task, *a)))
     gram_file({"ntk": ntk(3)}, X, tmp_path / "K.h5")
     assert blocks == [128]
 
@@ -228,8 +230,8 @@ def test_memory_sets_the_block(X):
     small, large = (Task.of(KERNELS, X, "float64", memory) for memory in (at_least, 4 * at_least))
     assert small.block < large.block
     for task, memory in ((small, at_least), (large, 4 * at_least)):
-        assert task.block % _store.TILE == 0
-        assert 2 * 8 * task.block * (task.block + STRIP) + _store.OVERHEAD + X.nbytes <= memory
+        assert task.block % store.TILE == 0
+        assert 2 * 8 * task.block * (task.block + STRIP) + store.OVERHEAD + X.nbytes <= memory
     with pytest.raises(BadInput, match=r"memory = 100 MB: too little here, \d+ MB is the least"):
         Task.of(KERNELS, X, "float64", 100 * 10**6)
 
@@ -237,7 +239,7 @@ def test_memory_sets_the_block(X):
 def test_a_disk_without_room_is_told_before_the_work(X, tmp_path, monkeypatch):
     for total in (10**12, 1000):
         usage = SimpleNamespace(free=1000, total=total)
-        monkeypatch.setattr(_store.shutil, "disk_usage", lambda path, usage=usage: usage)
+        monkeypatch.setattr(store.shutil, "disk_usage", lambda path, usage=usage: usage)
         with pytest.raises(WriteFailed, match="the disk has"):
             gram_file(KERNELS, X, tmp_path / "K.h5")
     assert list(tmp_path.iterdir()) == []

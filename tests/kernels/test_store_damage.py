@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 from simlab.core.errors import BadInput, WriteFailed
-from simlab.kernels import _skeleton, _store, ntk, stored
-from simlab.kernels._blocks import Matrix
-from simlab.kernels._journal import Journal
-from simlab.kernels._store import gram_file
-from simlab.kernels.stored import verify_gram
+from simlab.kernels import ntk
+from simlab.kernels.gram import earlier, skeleton, store, stored
+from simlab.kernels.gram.blocks import Matrix
+from simlab.kernels.gram.journal import Journal
+from simlab.kernels.gram.store import gram_file
+from simlab.kernels.gram.stored import verify_gram
 
 KERNELS = {"ntk_2": ntk(2), "ntk_3": ntk(3)}
 Stop = Callable[[Path, int], None]
@@ -26,7 +27,7 @@ Stop = Callable[[Path, int], None]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_store, "LARGEST", 32)
+    monkeypatch.setattr(store, "LARGEST", 32)
 
 
 @pytest.fixture(scope="module")
@@ -132,10 +133,10 @@ def test_a_repair_that_is_killed_goes_on(X: Any, tmp_path: Path, monkeypatch: py
     path = gram_file(KERNELS, X, tmp_path / "K.h5")
     whole = path.read_bytes()
     flip(path, place_of(path, "ntk_2", 0, 0))
-    for name, of in (("replace", os), ("_fill", _store), ("finish", stored)):
+    for name, of in (("replace", os), ("_fill", store), ("finish", stored)):
         with monkeypatch.context() as patch:
             if name == "replace":
-                patch.setattr("simlab.kernels._earlier.os.replace", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
+                patch.setattr(earlier.os, "replace", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
                 patch.setattr(Journal, "commit", lambda self, at: at.write_text(self.text()))
             else:
                 patch.setattr(of, name, lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -168,7 +169,7 @@ def test_what_cannot_be_mended_is_set_aside(X: Any, tmp_path: Path, monkeypatch:
     whole = path.read_bytes()
     flip(path, 60)
     damaged = path.read_bytes()
-    monkeypatch.setattr(_skeleton, "mend", lambda *a: False)
+    monkeypatch.setattr(skeleton, "mend", lambda *a: False)
     said: list[str] = []
     gram_file(KERNELS, X, path, repair=True, say=said.append)
     assert any("set aside as K.h5.part.damaged" in line for line in said)
@@ -203,12 +204,12 @@ def test_a_damaged_seal_alone_costs_no_block(X: Any, tmp_path: Path, monkeypatch
 def test_the_same_command_on_a_finished_file_is_done(X: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "K.h5"
     with monkeypatch.context() as patch:  # killed between the rename and the removal of the journal
-        patch.setattr(_store, "fsync_directory", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(store, "fsync_directory", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             gram_file(KERNELS, X, path)
     assert names(tmp_path) == ["K.h5", "K.h5.part.json"]
     whole, when = path.read_bytes(), path.stat().st_mtime_ns
-    monkeypatch.setattr(_store, "_fill", lambda *a: pytest.fail("computed again"))
+    monkeypatch.setattr(store, "_fill", lambda *a: pytest.fail("computed again"))
     for _ in range(2):
         said: list[str] = []
         gram_file(KERNELS, X, path, say=said.append)
@@ -222,7 +223,7 @@ def test_the_same_command_on_a_finished_file_is_done(X: Any, tmp_path: Path, mon
     ):
         with pytest.raises(BadInput, match=f"exists already, of another Gram matrix .{differs} differ"):
             gram_file(kernels, data, path, dtype=dtype)
-    monkeypatch.setattr(_store, "source_hash", lambda: "other sources")
+    monkeypatch.setattr(store, "source_hash", lambda: "other sources")
     with pytest.raises(BadInput, match="code differ"):
         gram_file(KERNELS, X, path)
     assert path.read_bytes() == whole

@@ -16,7 +16,7 @@ from scipy.special import comb
 from simlab.core.errors import BadInput
 from simlab.data.boolean_cube import BooleanCube
 from simlab.kernels import gaussian, laplace, nngp, ntk
-from simlab.kernels._kernel import Kernel
+from simlab.kernels.kernel import Kernel
 from simlab.targets import Hierarchy
 from simlab.targets.allen_zhu_li import AllenZhuLi
 from simlab.targets.separation import Separation

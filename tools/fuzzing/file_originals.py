@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from simlab import kernels
 from simlab.core import kinds
-from simlab.kernels import _store
+from simlab.kernels.gram import store
 from simlab.lab.directory import RunDirectory
 from simlab.lab.results import collate_run, merged_outputs
 from simlab.lab.spec import Spec, resolve
@@ -105,7 +105,7 @@ def make_gram(home: Path) -> None:
             raise _Stopped
 
     try:
-        _store.gram_file(
+        store.gram_file(
             KERNELS, inputs(), home / "part" / "K.h5", memory=LEAST_MEMORY, commit_seconds=0.0, progress=stop, threads=1
         )
     except _Stopped:
@@ -115,7 +115,7 @@ def make_gram(home: Path) -> None:
 
 def gram(path: Path) -> None:
     """The Gram matrices, written or gone on with."""
-    _store.gram_file(KERNELS, inputs(), path, memory=LEAST_MEMORY, threads=1)
+    store.gram_file(KERNELS, inputs(), path, memory=LEAST_MEMORY, threads=1)
 
 
 def make_data(home: Path) -> None:

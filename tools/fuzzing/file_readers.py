@@ -22,7 +22,7 @@ from fuzzing import file_originals
 from fuzzing.judging import Wrong, bad_line
 from simlab.core.errors import BadInput
 from simlab.data.files import read_array
-from simlab.kernels.stored import verify_gram
+from simlab.kernels.gram.stored import verify_gram
 from simlab.lab.directory import RunDirectory
 from simlab.lab.results import collate_run
 from simlab.record.reader import Results

@@ -11,7 +11,7 @@ import numpy as np
 
 from kills.process import Violation
 from kills.work import Work, alone, same_datasets
-from simlab.kernels.stored import verify_gram
+from simlab.kernels.gram.stored import verify_gram
 
 ROWS, DIM = 9 * 384, 600
 MEMORY = "424MB"  # blocks of 384 rows

@@ -14,16 +14,15 @@ from serve import Arrays, Missing, serve
 class OnePass:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         dtype = np.dtype(parameters.get("dtype", "float64"))
-        two_layer = importlib.import_module("simlab.networks.two_layer")
-        kind = importlib.import_module("simlab.flows.sgd").SGD
+        networks, flows = (importlib.import_module(f"simlab.{room}") for room in ("networks", "flows"))
         bound = importlib.import_module("simlab.networks.bound").Bound(
-            two_layer.Params(width=inputs["a"].size), inputs["X"].shape[1], dtype
+            networks.TwoLayer(width=inputs["a"].size), inputs["X"].shape[1], dtype
         )
         self.X, self.y, self.given = inputs["X"], inputs["y"], 0
         problem = importlib.import_module("simlab.flows.problem").Problem
         self.problem = problem.of(bound, self.X[:64], self.y[:64], 1.0, fresh=self.fresh)
         steps = len(self.X) // parameters["batch"]
-        self.flow = kind(steps=steps, step=parameters["step"], batch=parameters["batch"], fresh=True)
+        self.flow = flows.SGD(steps=steps, step=parameters["step"], batch=parameters["batch"], fresh=True)
         theta0 = np.concatenate([inputs["a"], inputs["W"].ravel()])
         streams = importlib.import_module("simlab.core.rng").Streams(0)
         self.m, self.begun = inputs["a"].size, self.flow.start(self.problem, theta0, streams)

@@ -14,14 +14,13 @@ from serve import Arrays, Missing, serve
 class Descent:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         dtype = np.dtype(parameters.get("dtype", "float64"))
-        two_layer = importlib.import_module("simlab.networks.two_layer")
-        kind = importlib.import_module("simlab.flows.gradient_descent").GradientDescent
+        networks, flows = (importlib.import_module(f"simlab.{room}") for room in ("networks", "flows"))
         bound = importlib.import_module("simlab.networks.bound").Bound(
-            two_layer.Params(width=inputs["a"].size), inputs["X"].shape[1], dtype
+            networks.TwoLayer(width=inputs["a"].size), inputs["X"].shape[1], dtype
         )
         problem = importlib.import_module("simlab.flows.problem").Problem
         self.problem = problem.of(bound, inputs["X"], inputs["y"], 1.0)
-        self.flow = kind(steps=parameters["steps"], step=parameters["step"])
+        self.flow = flows.GradientDescent(steps=parameters["steps"], step=parameters["step"])
         theta0 = np.concatenate([inputs["a"], inputs["W"].ravel()])
         self.m, self.begun = inputs["a"].size, self.flow.start(self.problem, theta0, None)
         self._descend(1)  # compiled code is loaded once a process: it belongs to the preparation

@@ -16,15 +16,14 @@ TRAINED = ("W", "b1", "V", "b2")
 class Descent:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         dtype = np.dtype(parameters.get("dtype", "float32"))
-        self.kind = importlib.import_module("simlab.networks.resnet3")
-        kind = importlib.import_module("simlab.flows.sgd").SGD
+        networks, flows = (importlib.import_module(f"simlab.{room}") for room in ("networks", "flows"))
         (k, m), self.dim = inputs["A"].shape, inputs["X"].shape[1]
-        self.network = self.kind.Params(width=m, outputs=k, form="residual", inner="factored")
+        self.network = networks.ResNet3(width=m, outputs=k, form="residual", inner="factored")
         bound = importlib.import_module("simlab.networks.bound").Bound(self.network, self.dim, dtype)
         problem = importlib.import_module("simlab.flows.problem").Problem
         self.problem = problem.of(bound, inputs["X"], inputs["y"], 1.0)
         rates = {name: parameters[name] for name in ("step", "batch", "momentum", "weight_decay")}
-        self.flow = kind(steps=len(inputs["batches"]), **rates)
+        self.flow = flows.SGD(steps=len(inputs["batches"]), **rates)
         theta0 = np.concatenate([inputs[name].ravel() for name in (*TRAINED, "A")])
         streams = {"batches": np.random.default_rng(int(inputs["seed"]))}
         self.begun = self.flow.start(self.problem, theta0, streams)
@@ -44,7 +43,7 @@ class Descent:
 
     def answer(self, result: tuple[NDArray[Any], NDArray[Any]]) -> Arrays:
         early, last = result
-        found = dict(zip(TRAINED, self.kind.weights(self.network, early, self.dim)[:4], strict=True))
+        found = dict(zip(TRAINED, self.network.weights(early, self.dim)[:4], strict=True))
         return {**found, "moved": np.array(np.linalg.norm(last - self.begun.theta))}
 
 

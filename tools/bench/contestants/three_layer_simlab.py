@@ -14,14 +14,13 @@ from serve import Arrays, Missing, serve
 class Descent:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         dtype = np.dtype(parameters.get("dtype", "float64"))
-        self.kind = importlib.import_module("simlab.networks.three_layer_mean_field")
-        kind = importlib.import_module("simlab.flows.gradient_descent").GradientDescent
+        networks, flows = (importlib.import_module(f"simlab.{room}") for room in ("networks", "flows"))
         m1, m2 = len(inputs["V"]), inputs["w"].size
-        self.network = self.kind.Params(width=m1, outer_width=m2)
+        self.network = networks.ThreeLayerMeanField(width=m1, outer_width=m2)
         bound = importlib.import_module("simlab.networks.bound").Bound(self.network, inputs["X"].shape[1], dtype)
         problem = importlib.import_module("simlab.flows.problem").Problem
         self.problem = problem.of(bound, inputs["X"], inputs["y"], 1.0, width=m1)
-        self.flow = kind(steps=parameters["steps"], step=parameters["step"], step_unit="particle")
+        self.flow = flows.GradientDescent(steps=parameters["steps"], step=parameters["step"], step_unit="particle")
         c = (m1 / m2) ** 0.5
         theta0 = np.concatenate([inputs["V"].ravel(), c * inputs["w"], c * inputs["b"]])
         self.begun = self.flow.start(self.problem, theta0, None)
@@ -37,7 +36,7 @@ class Descent:
         return self._descend(self.flow.steps)
 
     def answer(self, result: NDArray[Any]) -> Arrays:
-        return dict(zip(("V", "w", "b"), self.kind.particles(self.network, result.astype(np.float64)), strict=True))
+        return dict(zip(("V", "w", "b"), self.network.particles(result.astype(np.float64)), strict=True))
 
 
 def prepare(parameters: dict[str, Any], inputs: Arrays) -> Descent:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import h5py
 
-from simlab.kernels import stored
-from simlab.kernels._journal import Journal
+from simlab.kernels.gram import stored
+from simlab.kernels.gram.journal import Journal
 from simlab.record.checksum import of_file
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from simlab.core import checks
 from simlab.core.errors import BadInput, SimlabError
-from simlab.kernels._fit import Decay, fit_decay
-from simlab.kernels._result import Eigenvalues
+from simlab.kernels.spectra.fit import Decay, fit_decay
+from simlab.kernels.spectra.result import Eigenvalues
 from simlab.sphere.multiplicity import multiplicity
 
 Floats = NDArray[np.float64]
@@ -49,7 +49,7 @@ class Spectrum:
 
     @classmethod
     def of(cls, kernel: Any, domain: str, dim: int, found: Eigenvalues, trace: float) -> Spectrum:
-        """From what `simlab.kernels._eigenvalues` found."""
+        """From what `simlab.kernels.spectra.eigenvalues` found."""
         counts = [count(domain, dim, k) for k in range(len(found.values))]
         exact = np.array(counts, dtype=np.int64 if max(counts) < 2**63 else object)
         degrees = np.arange(len(counts), dtype=np.int64)
@@ -59,6 +59,11 @@ class Spectrum:
     def known(self) -> NDArray[np.bool_]:
         """Degrees whose eigenvalue is larger than its error, exact zeros among them."""
         return self.errors < 1.0
+
+    def polynomial_degree(self) -> int | None:
+        """The degree beyond which all eigenvalues are 0; None where the kernel is no polynomial."""
+        degree: int | None = self.kernel.polynomial_degree()
+        return degree
 
     def weights(self) -> Floats:
         """N μ a degree, its share of the trace; by logarithms where a factor leaves the range of float64."""
@@ -101,7 +106,7 @@ class Spectrum:
         return Bounded(math.fsum(terms) + 0.5 * (least + most), error)
 
     def fit(self, *, parity: str | None = None, window: tuple[int, int] | None = None) -> Decay:
-        """The exponent p of μ_k ~ k^{−p} with its 95 % interval, on the sphere; see `simlab.kernels._fit`."""
+        """The exponent p of μ_k ~ k^{−p} with its 95 % interval, on the sphere; see `simlab.kernels.spectra.fit`."""
         if self.domain != "sphere":
             raise BadInput(f"domain = {self.domain!r}: a power of the degree is fitted on the sphere only")
         sure = self.errors < 1e-6

@@ -16,10 +16,10 @@ import numpy as np
 from flint import arb, ctx
 
 from simlab.core.errors import BadInput, SimlabError
-from simlab.kernels._moments import Moments, moments
-from simlab.kernels._parity import wanted
-from simlab.kernels._result import Eigenvalues, Floats
-from simlab.kernels._sample import LOG2_10, Profile, log2
+from simlab.kernels.spectra.moments import Moments, moments
+from simlab.kernels.spectra.parity import wanted
+from simlab.kernels.spectra.result import Eigenvalues, Floats
+from simlab.kernels.spectra.sample import LOG2_10, Profile, log2
 from simlab.sphere.multiplicity import log10_multiplicity
 
 MAX_ROUNDS = 14

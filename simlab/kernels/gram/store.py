@@ -3,7 +3,7 @@
 The datasets are contiguous and allocated when the file is made; it is closed, and blocks are written at the datasets'
 offsets with plain writes. What is unfinished lies beside the result as ``K.h5.part`` with a journal
 ``K.h5.part.json`` of the blocks that are on the disk and their checksums (fsync first, then the journal by rename); the
-finished file gets its checksums and its seal (`simlab.kernels.stored`), then its name by a rename.
+finished file gets its checksums and its seal (`simlab.kernels.gram.stored`), then its name by a rename.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from simlab.core.errors import BadInput, WriteFailed
 from simlab.core.resources import cores
 from simlab.core.sources import source_hash
-from simlab.kernels import _earlier, _skeleton, stored
-from simlab.kernels._blocks import STRIP, Block, Matrix, blocks
-from simlab.kernels._gram import TILE, Assembly, inputs
-from simlab.kernels._journal import Journal
-from simlab.kernels._kernel import Kernel
-from simlab.kernels._places import Places
+from simlab.kernels.gram import earlier, skeleton, stored
+from simlab.kernels.gram.assembly import TILE, Assembly, inputs
+from simlab.kernels.gram.blocks import STRIP, Block, Matrix, blocks
+from simlab.kernels.gram.journal import Journal
+from simlab.kernels.gram.places import Places
+from simlab.kernels.kernel import Kernel
 from simlab.record.atomic import fsync_directory
 
 LARGEST = 16 * TILE
@@ -110,11 +110,11 @@ def gram_file(
     places = Places.of(Path(path))
     with places.told(), places.alone():
         _refuse_beyond_disk(task, places.part, shutil.disk_usage(places.part.parent).total)  # before X is read
-        call = _earlier.Call(places, task.identity(), task.block, overwrite, repair, say)
-        if places.path.exists() and _earlier.is_finished(call):
+        call = earlier.Call(places, task.identity(), task.block, overwrite, repair, say)
+        if places.path.exists() and earlier.is_finished(call):
             return path
         assembly = Assembly.of(list(task.kernels.values()), task.X, task.X, True)  # refuses before anything is written
-        journal = _earlier.unfinished(call)
+        journal = earlier.unfinished(call)
         if journal is None:
             journal = _create(task, places, call.identity)
         else:
@@ -142,7 +142,7 @@ def _create(task: Task, places: Places, identity: Mapping[str, Any]) -> Journal:
     journal.commit(places.journal)  # from here on what lies there counts for nothing, also after a kill
     part.unlink(missing_ok=True)
     try:
-        _skeleton.create(part, journal)
+        skeleton.create(part, journal)
     except (OSError, RuntimeError) as error:  # HDF5 tells a file-size limit as the latter
         raise WriteFailed(f"{part}: cannot write: {getattr(error, 'strerror', None) or error}") from error
     journal.commit(places.journal)

@@ -14,13 +14,13 @@ from flint import arb, ctx
 
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.kernels._eigenvalues import Eigenvalues, eigenvalues
-from simlab.kernels._endpoints import Endpoints
-from simlab.kernels._extract import extract
-from simlab.kernels._extract64 import extract64
-from simlab.kernels._kernel import Kernel, Leaf
-from simlab.kernels._sample import Profile
-from simlab.kernels._spectrum import Spectrum
+from simlab.kernels.kernel import Kernel, Leaf
+from simlab.kernels.spectra.eigenvalues import Eigenvalues, eigenvalues
+from simlab.kernels.spectra.endpoints import Endpoints
+from simlab.kernels.spectra.extract import extract
+from simlab.kernels.spectra.extract64 import extract64
+from simlab.kernels.spectra.sample import Profile
+from simlab.kernels.spectra.spectrum import Spectrum
 
 ALONE = threading.Lock()
 """FLINT's precision belongs to the process: one thread at a time."""

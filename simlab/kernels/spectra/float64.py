@@ -14,9 +14,9 @@ import numpy as np
 from flint import arb
 
 from simlab.core.errors import BadInput, SimlabError
-from simlab.kernels._cube import EPS, drowned
-from simlab.kernels._result import Eigenvalues, Floats
-from simlab.kernels._sample import Profile64
+from simlab.kernels.spectra.cube import EPS, drowned
+from simlab.kernels.spectra.result import Eigenvalues, Floats
+from simlab.kernels.spectra.sample import Profile64
 from simlab.sphere.hemisphere import unit_interval
 from simlab.sphere.legendre import legendre
 

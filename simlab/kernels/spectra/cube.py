@@ -15,9 +15,9 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpz
 
 from simlab.core.errors import BadInput, SimlabError
-from simlab.kernels._parity import wanted
-from simlab.kernels._result import Eigenvalues, Floats
-from simlab.kernels._sample import LOG2_10, Profile, Profile64, at_end, fixed, log2, sample
+from simlab.kernels.spectra.parity import wanted
+from simlab.kernels.spectra.result import Eigenvalues, Floats
+from simlab.kernels.spectra.sample import LOG2_10, Profile, Profile64, at_end, fixed, log2, sample
 
 MAX_DIGITS = 12_000
 EPS = 2.0**-52

@@ -1,16 +1,16 @@
-"""The base of every kernel: an immutable value that can be called, assembled, decomposed, added and multiplied.
+"""The contract of a kernel: an immutable value that can be called, assembled, decomposed, added and multiplied.
 
 A *leaf* evaluates itself on pairs of inputs given by their norms and correlation; sums, products and scalings only
-combine the values of their leaves, so that one pass over the data serves them all. Kernels are frozen `Params`:
-equality, hash, pickle and the way from a TOML table come with that. Tables live in a module-level cache, never on the
-object.
+combine the values of their leaves, so that one pass over the data serves them all. Kernels are kinds: equality, hash,
+pickle and the way from a TOML table come with that. Tables live in a module-level cache, never on the object.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from flint import arb
@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.core.params import Params, kind_of, parse
+from simlab.core.kinds import Kind, changed_fields
 
 if TYPE_CHECKING:
-    from simlab.kernels._endpoints import Endpoints
-    from simlab.kernels._spectrum import Spectrum
+    from simlab.kernels.spectra.endpoints import Endpoints
+    from simlab.kernels.spectra.spectrum import Spectrum
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -51,24 +51,33 @@ class Pairs:
         return cls(norms, norms, zeros, zeros, t, s, dim)
 
 
-class Kernel(Params):
+class Kernel(Kind):
     """What all kernels can do; `Leaf` and the combinations say how."""
 
-    shown = ("at_cosines", "diagonal", "endpoints", "get_params", "gram", "set_params", "spectrum")
+    lack: ClassVar[str] = "not a kernel"
+    shown: ClassVar[tuple[str, ...]] = (
+        "at_cosines",
+        "diagonal",
+        "endpoints",
+        "get_params",
+        "gram",
+        "set_params",
+        "spectrum",
+    )
 
     # What a kind says of itself
 
+    @abstractmethod
     def leaves(self) -> tuple[Leaf, ...]:
         """The kernels whose values this one is made of."""
-        raise NotImplementedError
 
+    @abstractmethod
     def combine(self, values: Mapping[Leaf, Any]) -> Any:
         """This kernel's values from those of its leaves (arrays of floats, or of `arb`)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def polynomial_degree(self) -> int | None:
         """The degree of κ(u) where it is a polynomial."""
-        raise NotImplementedError
 
     def linear_terms(self) -> list[tuple[float, Kernel]]:
         """(a, K) with this kernel = Σ a K: eigenvalues add."""
@@ -118,44 +127,45 @@ class Kernel(Params):
 
     def gram(self, X: ArrayLike, Y: ArrayLike | None = None, **options: Any) -> NDArray[Any]:
         """K(x_i, y_j) : (n, m), with Y = X where none is given; options as in `simlab.kernels.gram`."""
-        from simlab.kernels._gram import gram
+        from simlab.kernels.gram.assembly import gram
 
         return gram([self], X, Y, **options)[0]
 
     def diagonal(self, X: ArrayLike) -> Floats:
         """K(x_i, x_i) : (n,)"""
-        from simlab.kernels._gram import diagonal
+        from simlab.kernels.gram.assembly import diagonal
 
         return diagonal(self, X)
 
     def spectrum(self, dim: int, max_degree: int, *, domain: str = "sphere", rtol: float = 1e-15) -> Spectrum:
         """Eigenvalues on S^{d−1} (or on the Boolean cube {±1}^d) at degrees 0 … max_degree, to relative `rtol`."""
-        from simlab.kernels._decompose import decompose
+        from simlab.kernels.spectra.decompose import decompose
 
         return decompose(self, dim, max_degree, domain, rtol)
 
     def endpoints(self) -> Endpoints:
         """The leading non-integer power of κ at u = ±1 and its coefficients: they set the decay. MATH §4."""
-        from simlab.kernels._decompose import expand
+        from simlab.kernels.spectra.decompose import expand
 
         return expand(self)
 
     def __add__(self, other: Any) -> Kernel:
-        from simlab.kernels import sum as sums
+        from simlab.kernels.sum import sum_of
 
-        return sums.of(self, other) if isinstance(other, Kernel) else NotImplemented
+        return sum_of(self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __radd__(self, other: Any) -> Kernel:
         """0 + K = K, so that Python's own `sum` works."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __mul__(self, other: Any) -> Kernel:
-        from simlab.kernels import product, scaled
+        from simlab.kernels.product import product_of
+        from simlab.kernels.scaled import scaled_by
 
         if isinstance(other, Kernel):
-            return product.of(self, other)
+            return product_of(self, other)
         return (
-            scaled.of(self, float(other))
+            scaled_by(self, float(other))
             if isinstance(other, int | float | np.integer | np.floating)
             else NotImplemented
         )
@@ -165,15 +175,15 @@ class Kernel(Params):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return {name: getattr(self, name) for name in type(self).model_fields}
 
-    def set_params(self, **fields: Any) -> Kernel:
+    def set_params(self, **fields: Any) -> Self:
         """A kernel with these fields changed; this one stays as it is.
 
         simlab's machines search over ``kernel__depth``. scikit-learn's own estimators do not look at what `set_params`
         returns: with those, search over whole kernels, ``{"kernel": [ntk(2), ntk(3)]}``.
         """
-        return made(type(self), **(self.get_params() | fields))
+        return type(self)(**(self.get_params() | fields))
 
-    def __sklearn_clone__(self) -> Kernel:
+    def __sklearn_clone__(self) -> Self:
         return self
 
     def __repr__(self) -> str:
@@ -197,12 +207,12 @@ class Leaf(Kernel):
         return self
 
     @staticmethod
+    @abstractmethod
     def evaluate(leaves: Sequence[Any], pairs: Pairs) -> Floats:
         """(leaves, pairs): the values of each on these pairs of inputs."""
-        raise NotImplementedError
 
     def profile_leaf(self, t: Floats, s: Floats) -> Floats:
-        self.check(np.ones(1), 1)
+        self.check_inputs(np.ones(1), 1)
         # Of dimension 1 and norm 1 the first layer has x·y/d = u, as on the sphere of radius √d.
         values: Floats = self.evaluate([self], Pairs.on_sphere(1.0, t, s, 1))[0]
         return values
@@ -211,15 +221,15 @@ class Leaf(Kernel):
         """Whether it can be evaluated to any precision."""
         return True
 
+    @abstractmethod
     def profile_arb(self, us: list[arb]) -> list[arb]:
         """κ at these cosines at the context's precision, for |u| < 1."""
-        raise NotImplementedError
 
+    @abstractmethod
     def at_one_arb(self) -> arb:
         """κ(1)"""
-        raise NotImplementedError
 
-    def check(self, norms: Floats, dim: int) -> None:
+    def check_inputs(self, norms: Floats, dim: int) -> None:
         """Refuse inputs on which the kernel overflows."""
 
     def homogeneity(self) -> int | None:
@@ -248,15 +258,6 @@ TAKES = (
 )
 
 
-K = TypeVar("K", bound=Kernel)
-
-
-def made(cls: type[K], **fields: Any) -> K:
-    """A kernel from values as Python code has them: NumPy's numbers are as good as Python's."""
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in fields.items()}
-    return parse(cls, plain, cls.__module__.rpartition(".")[2])
-
-
 def leaves_of(kernels: Iterable[Kernel]) -> tuple[Leaf, ...]:
     """The distinct leaves of several kernels, in order."""
     return tuple(dict.fromkeys(leaf for kernel in kernels for leaf in kernel.leaves()))
@@ -264,17 +265,12 @@ def leaves_of(kernels: Iterable[Kernel]) -> tuple[Leaf, ...]:
 
 def describe(value: Any) -> str:
     """``ntk(depth=3, activation=leaky_relu(slope=0.1))``: the call that makes it, defaults left out."""
-    if not isinstance(value, Params):
+    if not isinstance(value, Kind):
         return repr(value)
-    fields = {
-        name: getattr(value, name)
-        for name, field in type(value).model_fields.items()
-        if field.is_required() or getattr(value, name) != field.get_default(call_default_factory=True)
-    }
-    text = ", ".join(f"{name}={_inner(item)}" for name, item in fields.items())
-    return f"{kind_of(value)}({text})"
+    text = ", ".join(f"{name}={_inner(item)}" for name, item in changed_fields(value).items())
+    return f"{value.kind}({text})"
 
 
 def _inner(value: Any) -> str:
     text = describe(value)
-    return repr(text[:-2]) if isinstance(value, Params) and text.endswith("()") else text
+    return repr(text[:-2]) if isinstance(value, Kind) and text.endswith("()") else text

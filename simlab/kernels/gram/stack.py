@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from simlab.kernels import _table
-from simlab.kernels._kernel import Floats, Integers, Leaf, Pairs
+from simlab.kernels.gram import table
+from simlab.kernels.kernel import Floats, Integers, Leaf, Pairs
 
 
 @dataclass
@@ -54,7 +54,7 @@ def norm_of(leaf: Leaf, radius: float | None) -> float | None:
 
 def table_for(leaf: Leaf, dim: int, radius: float | None) -> Floats | None:
     norm = norm_of(leaf, radius)
-    return None if norm is None else _table.table(leaf, dim if leaf.depends_on_dim() else 1, norm)
+    return None if norm is None else table.table(leaf, dim if leaf.depends_on_dim() else 1, norm)
 
 
 def _factor(leaf: Leaf, norms: Floats) -> Floats:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import xxhash
 
-from simlab.kernels._blocks import Block, blocks
+from simlab.kernels.gram.blocks import Block, blocks
 from simlab.record.atomic import committing
 from simlab.record.checksum import CHECKSUM, Damaged
 

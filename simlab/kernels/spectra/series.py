@@ -15,8 +15,8 @@ import numpy as np
 from flint import arb, ctx
 
 from simlab.core.errors import BadInput, SimlabError
-from simlab.kernels._result import Eigenvalues
-from simlab.kernels._sample import LOG2_10, log2
+from simlab.kernels.spectra.result import Eigenvalues
+from simlab.kernels.spectra.sample import LOG2_10, log2
 from simlab.sphere.multiplicity import log10_multiplicity
 
 MAX_DIGITS = 12_000

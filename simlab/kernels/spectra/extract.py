@@ -15,8 +15,8 @@ from fractions import Fraction
 from flint import arb, ctx
 
 from simlab.core.errors import SimlabError
-from simlab.kernels._endpoints import Endpoints
-from simlab.kernels._sample import Profile, log2
+from simlab.kernels.spectra.endpoints import Endpoints
+from simlab.kernels.spectra.sample import Profile, log2
 
 ORDER = 8
 """Integer powers killed at first: a kernel without a non-integer power below t^9 is called smooth."""

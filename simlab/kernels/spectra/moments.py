@@ -14,7 +14,7 @@ from operator import mul
 
 from flint import arb, ctx, fmpz
 
-from simlab.kernels._sample import LOG2_10, Profile, fixed, log2, sample
+from simlab.kernels.spectra.sample import LOG2_10, Profile, fixed, log2, sample
 from simlab.sphere.hemisphere import density_constant, hemisphere
 
 

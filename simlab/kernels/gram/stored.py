@@ -17,8 +17,8 @@ from typing import NamedTuple
 import h5py
 
 from simlab.core.errors import BadInput
-from simlab.kernels._blocks import Matrix, described
-from simlab.kernels._journal import Journal
+from simlab.kernels.gram.blocks import Matrix, described
+from simlab.kernels.gram.journal import Journal
 from simlab.record.checksum import SEAL_BYTES, Damaged, check_seal, of_file, seal
 
 LENGTH = re.compile(rb"\nsimlab gram 1 ([0-9]{12})")

@@ -13,7 +13,7 @@ import itertools
 from flint import arb, ctx, fmpq
 
 from simlab.core.errors import SimlabError
-from simlab.kernels._sample import Profile, sample
+from simlab.kernels.spectra.sample import Profile, sample
 
 POINTS = 24
 SPARE = 8

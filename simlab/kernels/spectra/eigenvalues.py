@@ -7,12 +7,12 @@ own activation) gets float64's values with their errors, and inf where nothing o
 from __future__ import annotations
 
 from simlab.core.errors import BadInput
-from simlab.kernels._cube import cube_eigenvalues, float64_cube_eigenvalues
-from simlab.kernels._float64 import float64_eigenvalues
-from simlab.kernels._result import Eigenvalues
-from simlab.kernels._sample import Profile, Profile64
-from simlab.kernels._series import power_exponential_eigenvalues
-from simlab.kernels._sphere import sphere_eigenvalues
+from simlab.kernels.spectra.cube import cube_eigenvalues, float64_cube_eigenvalues
+from simlab.kernels.spectra.float64 import float64_eigenvalues
+from simlab.kernels.spectra.result import Eigenvalues
+from simlab.kernels.spectra.sample import Profile, Profile64
+from simlab.kernels.spectra.series import power_exponential_eigenvalues
+from simlab.kernels.spectra.sphere import sphere_eigenvalues
 
 __all__ = [
     "Eigenvalues",

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from simlab.core.errors import BadInput, first_few
-from simlab.kernels import _skeleton, stored
-from simlab.kernels._journal import Journal
-from simlab.kernels._places import Places, refuse_unless_alone, set_aside
+from simlab.kernels.gram import skeleton, stored
+from simlab.kernels.gram.journal import Journal
+from simlab.kernels.gram.places import Places, refuse_unless_alone, set_aside
 from simlab.record.atomic import fsync_directory
 from simlab.record.checksum import Damaged
 
@@ -111,7 +111,7 @@ def unfinished(call: Call) -> Journal | None:
         why = f"{part}: gone or cut short, though {place.name} is there"
     elif stored.frame_is_sound(part, journal):
         return _sound_blocks(call, journal)
-    elif call.repair and _skeleton.mend(part, journal):
+    elif call.repair and skeleton.mend(part, journal):
         call.say(f"{part}: damaged outside the matrices; mended")
         return _sound_blocks(call, journal)
     else:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.errors import SimlabError
-from simlab.kernels._endpoints import Endpoints
-from simlab.kernels._sample import Profile64
+from simlab.kernels.spectra.endpoints import Endpoints
+from simlab.kernels.spectra.sample import Profile64
 
 Floats = NDArray[np.float64]
 

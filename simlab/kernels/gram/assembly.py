@@ -24,10 +24,10 @@ from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput, shown
 from simlab.core.jit import jit
 from simlab.core.resources import cores
-from simlab.kernels import _table
-from simlab.kernels._kernel import Floats, Kernel, Leaf, Pairs, leaves_of
-from simlab.kernels._pairs import correlations, row_norms
-from simlab.kernels._stack import Stack, table_for
+from simlab.kernels.gram import table
+from simlab.kernels.gram.pairs import correlations, row_norms
+from simlab.kernels.gram.stack import Stack, table_for
+from simlab.kernels.kernel import Floats, Kernel, Leaf, Pairs, leaves_of
 
 TILE = 384
 MOST_THREADS = 4096
@@ -149,7 +149,7 @@ class Assembly:
         tabled: dict[int, list[tuple[Leaf, Floats]]] = {}
         families: dict[Any, list[Leaf]] = {}
         for leaf in leaves_of(kernels):
-            leaf.check(every, X.shape[1])
+            leaf.check_inputs(every, X.shape[1])
             coefficients = table_for(leaf, X.shape[1], radius)
             if coefficients is None:
                 families.setdefault(leaf.family(), []).append(leaf)
@@ -225,10 +225,10 @@ class Assembly:
         count = -1
         for number, stack in enumerate(self.stacks):
             tile = scratch.array(f"table {number}", (len(stack.leaves), *shape))
-            count = _table.look_up(u, stack.tables, stack.left[:, rows], stack.right[:, columns], tile, near)
+            count = table.look_up(u, stack.tables, stack.left[:, rows], stack.right[:, columns], tile, near)
             values |= dict(zip(stack.leaves, tile, strict=True))
         if count < 0:
-            count = _table.find_near(u, near)
+            count = table.find_near(u, near)
         i, j = near[0, :count], near[1, :count]
         t_near, s_near = correlations(X, Y, i, j)
         # Away from the diagonal mostly none: a compiled function with functions as arguments takes 0.2 ms to be called.

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.jit import jit
-from simlab.kernels._kernel import Floats, Leaf, Pairs
+from simlab.kernels.kernel import Floats, Leaf, Pairs
 
 TERMS = 8
 OCTAVES = 20

@@ -1,0 +1,23 @@
+"""The largest error on a training sample, max_i |α f(x_i) − y_i|."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from simlab.observables.observable import Observable
+from simlab.observables.view import View
+from simlab.record.schema import RECORD, Output
+
+
+class LargestResidual(Observable):
+    """max_i |α f(x_i) − y_i|"""
+
+    several_outputs: ClassVar[bool] = True
+
+    def outputs(self) -> dict[str, Output]:
+        return {"largest_residual": Output("largest error on a training sample", (RECORD,))}
+
+    def measure(self, view: View) -> dict[str, float]:
+        return {"largest_residual": float(np.abs(view.predict(view.X) - view.y).max())}
