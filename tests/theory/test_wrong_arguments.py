@@ -30,7 +30,7 @@ from simlab.theory import (
     source_condition,
     tubes,
 )
-from tests.api_walk import Call, mistakes, public
+from tests.support.argument_walk import Call, mistakes, public
 
 LAW = BallLaw.of_mass(3, 0.4)
 TARGET = Radial(lambda r: np.maximum(1.0 - r, 0.0), (1.0,))
