@@ -14,7 +14,7 @@ from simlab.lab.spec import Spec, resolve
 from simlab.record.schema import RESERVED
 from simlab.record.segments import Checkpoint, Segment
 from simlab.record.writer import Writer
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 from tests.support.stored import write_images
 
 KINDS = lookup.all_examples("experiments")

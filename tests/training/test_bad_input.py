@@ -9,7 +9,7 @@ import pytest
 
 from simlab import flows, networks, train, training
 from simlab.core.errors import BadInput
-from tests.api_walk import Call, mistakes
+from tests.support.argument_walk import Call, mistakes
 
 DESCENT = {"kind": "gradient_descent", "steps": 5, "step": 0.1}
 
