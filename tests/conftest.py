@@ -6,20 +6,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import h5py
-import numpy as np
 import pytest
 import tomli_w
 from hypothesis import settings
 
-from simlab.core import kinds
-from tests import side_by_side
-from tests.served import Served
-from tests.side_by_side import pytest_xdist_make_scheduler  # noqa: F401  a hook
+from tests.support import scheduling
+from tests.support.command_server import CommandServer
+from tests.support.runs import small_tables
+from tests.support.scheduling import pytest_xdist_make_scheduler  # noqa: F401  a hook
 
 settings.register_profile("simlab", deadline=None, max_examples=50)
 settings.load_profile("simlab")
@@ -28,17 +25,7 @@ os.environ.pop("SIMLAB_ALLOW_CODE", None)  # whatever the developer allows elsew
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
-        items.sort(key=lambda item: side_by_side.rank(item.nodeid))
-
-
-def small_tables(**sweep: Any) -> dict[str, Any]:
-    """A gradient_flow spec whose points take milliseconds."""
-    tables = deepcopy(kinds.examples("experiments", "gradient_flow")[0])
-    tables["experiment"]["seed"] = 3
-    del tables["observables"]
-    if sweep:
-        tables["sweep"] = sweep
-    return tables
+        items.sort(key=lambda item: scheduling.rank(item.nodeid))
 
 
 @pytest.fixture
@@ -83,19 +70,13 @@ def simlab(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.fixture(scope="session")
-def _served() -> Iterator[Served]:
-    served = Served()
+def _served() -> Iterator[CommandServer]:
+    served = CommandServer()
     yield served
     served.close()
 
 
 @pytest.fixture
-def simlab_again(tmp_path: Path, _served: Served) -> Callable[..., subprocess.CompletedProcess[str]]:
+def simlab_again(tmp_path: Path, _served: CommandServer) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run ``simlab ARGS…`` in a process that has run others before: for the many commands that end at once."""
     return lambda *arguments: _served.call([str(argument) for argument in arguments], tmp_path)
-
-
-def datasets(path: Path) -> dict[str, bytes]:
-    """Every dataset of a results.h5, bit for bit."""
-    with h5py.File(path) as file:
-        return {n: np.asarray(d[()]).tobytes() for n, d in file.items() if isinstance(d, h5py.Dataset)}

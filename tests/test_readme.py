@@ -26,7 +26,7 @@ from simlab.cli._app import app
 from simlab.core import kinds
 from simlab.lab.spec import resolve
 from simlab.lab.tables import parse_toml
-from tests.served import Served
+from tests.support.command_server import CommandServer
 
 TOP = Path(__file__).parents[1]
 TEXT = (TOP / "README.md").read_text(encoding="utf-8")
@@ -77,9 +77,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
+def served() -> Iterator[CommandServer]:
     """Commands in one process."""
-    process = Served()
+    process = CommandServer()
     yield process
     process.close()
 
@@ -161,7 +161,7 @@ def parsed(words: list[str]) -> click.Context:
 
 
 @pytest.mark.parametrize(("line", "words"), COMMANDS, ids=[f"line {line}" for line, _ in COMMANDS])
-def test_a_command_is_as_the_help_has_it(line: int, words: list[str], at_desk: Path, served: Served) -> None:
+def test_a_command_is_as_the_help_has_it(line: int, words: list[str], at_desk: Path, served: CommandServer) -> None:
     name, *arguments = words[1:]
     context = parsed([name, *arguments])
     if name == "reproduce":

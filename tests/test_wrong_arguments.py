@@ -20,7 +20,7 @@ from simlab.machines.feature_ridge import feature_path
 from simlab.networks.bound import Bound
 from simlab.sphere import legendre, mean_relu, multiplicity, power, zonal
 from simlab.targets import Radial
-from tests.api_walk import Call, mistakes
+from tests.support.argument_walk import Call, mistakes
 
 RNG = np.random.default_rng(0)
 X = np.array([[1.0, 0.0, 0.0], [0.0, 0.6, 0.8], [0.0, 1.0, 0.0]])

@@ -48,19 +48,5 @@ def check(activation: Activation) -> None:
     check(activation)
 
 
-def module(activation: Any, name: str = "activation") -> Any:  # TRANSITION
-    from simlab.core.params import module_of
-
-    return module_of(required(activation, name))
-
-
-def compiled(activation: Any) -> Any:  # TRANSITION
-    return activation.compiled()
-
-
-def unit_weight(activation: Any) -> Any:  # TRANSITION
-    return activation.unit_weight()
-
-
 if not TYPE_CHECKING:  # mypy reads the files themselves
     __getattr__, __dir__ = kinds.attributes(__name__)

@@ -30,13 +30,3 @@ def through(phi: Any, a: Floats, Z: ArrayLike) -> Floats:
     values: Floats = np.array(Z, dtype=np.float64, order="C")
     _each(phi, a, values.reshape(-1))
     return values
-
-
-def apply(params: Any, Z: Any) -> Floats:  # TRANSITION
-    found: Floats = params(Z)
-    return found
-
-
-def apply_derivative(params: Any, Z: Any) -> Floats:  # TRANSITION
-    found: Floats = params.derivative(Z)
-    return found

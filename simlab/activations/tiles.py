@@ -37,11 +37,3 @@ def loop(phi: Any, dphi: Any, named: str) -> Callable[..., None]:
             Z[i] = dphi(z, a)
 
     return act
-
-
-def tile(params: Any) -> Any:  # TRANSITION
-    return params.tile()
-
-
-def both(params: Any, Z: Any) -> Any:  # TRANSITION
-    return params.both(Z)

@@ -8,7 +8,7 @@ import pydoc
 
 import numpy as np
 
-from simlab.core import checks, parsing
+from simlab.core import parsing
 from simlab.data.law import Law
 
 STANDARD_ERRORS = 6.0
@@ -18,8 +18,8 @@ SAMPLES = 4000
 
 def check(law: Law) -> None:
     """Raise AssertionError, one line, where this law breaks the contract. Files that it reads must be there."""
-    checks.instance(law, "law", Law, "a kind of data, such as data.UniformSphere(dim=3)")
     who = repr(law)
+    _require(isinstance(law, Law), f"{who}: must be a kind of data, such as data.UniformSphere(dim=3)")
     _check_values(law, who)
     _check_samples(law, who)
     _check_facts(law, who)

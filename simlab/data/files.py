@@ -22,7 +22,7 @@ SEPARATOR = "::"
 
 
 def read_array(source: str | Path) -> NDArray[Any]:
-    """The array in a file, one input a row."""
+    """The array in a file, one input per row."""
     text, _, name = str(source).partition(SEPARATOR)
     path = Path(text)
     state_of(path)
@@ -44,7 +44,8 @@ def state_of(path: Path) -> os.stat_result:
     except (FileNotFoundError, NotADirectoryError):
         raise BadInput(f"{path}: no such file") from None
     except (OSError, ValueError) as error:
-        raise BadInput(f"{shown(str(path))}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        reason = isinstance(error, OSError) and error.strerror
+        raise BadInput(f"{shown(str(path))}: cannot be read: {reason or error}") from None
     if stat.S_ISDIR(state.st_mode):
         raise BadInput(f"{path}: is a directory; give a file (.npy, .npz, .h5 or IDX)")
     if not stat.S_ISREG(state.st_mode):

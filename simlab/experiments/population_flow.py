@@ -23,7 +23,6 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from simlab.activations.relu import ReLU
-from simlab.activations.tiles import tile
 from simlab.core import kinds
 from simlab.core.errors import one_of
 from simlab.core.rng import Streams
@@ -154,7 +153,7 @@ class PopulationFlow(Followed):
         layers = [network.trained != "second", network.trained != "first"]
         problem = Problem(
             gradient=gradient,
-            activation=tile(ReLU()),
+            activation=ReLU().tile(),
             layout=(np.array([m, d, *layers]), np.array([network.output_scale(), mu])),
             X=target.neurons,
             y=target.coefficients,

@@ -40,6 +40,7 @@ from simlab.observables.view import View
 from simlab.record.schema import RECORD, Output
 from simlab.targets import Radial
 from simlab.theory import alpha_flow
+from simlab.theory.alpha_flow import Accuracy
 from simlab.theory.certificate import certificate
 
 MOST_EVALUATIONS = 20_000  # a few seconds
@@ -148,7 +149,7 @@ class RadialFlow(GradientFlow):
         law, trained = self.data.radius_law(), self.network.trained_layers()
         try:
             course = alpha_flow.solve(
-                law, work.target, place.alpha, place.w, place.b, times, trained=trained, most=MOST_EVALUATIONS
+                law, work.target, place.alpha, place.w, place.b, times, trained, Accuracy(most=MOST_EVALUATIONS)
             )
         except BadInput:  # it has ended on the way
             place.alpha = NAN

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab import activations
 from simlab.activations.activation import Activation
+from simlab.activations.relu import ReLU
 from simlab.core import checks
 from simlab.core.errors import BadInput, shown
 from simlab.networks.bound import checked_start, weights
@@ -29,7 +29,7 @@ class Wide(Network):
     """Fields and checks as those of the kernels nngp and ntk, its limits."""
 
     width: int = Field(ge=1, description="number of neurons of a hidden layer")
-    activation: Activation = Field(default_factory=lambda: activations.get("relu"), description="φ")
+    activation: Activation = Field(default_factory=ReLU, description="φ")
     weight_std: float | None = Field(
         None, gt=0, le=1e15, description="σ_w; left out: the normalised family, for inputs on the unit sphere"
     )
@@ -48,7 +48,7 @@ class Wide(Network):
 
     def outer_std(self) -> float:
         """σ_w of the layers after the first."""
-        return activations.unit_weight(self.activation) ** 0.5 if self.weight_std is None else self.weight_std
+        return self.activation.unit_weight() ** 0.5 if self.weight_std is None else self.weight_std
 
     def lifted_dim(self, dim: int) -> int:
         """Length of x̃."""

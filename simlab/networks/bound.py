@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from simlab.activations.activation import Activation
-from simlab.activations.tiles import tile
 from simlab.core import checks
 from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
@@ -94,7 +93,7 @@ class Bound:
     def __init__(self, network: Trainable, dim: int, dtype: DTypeLike = np.float64) -> None:
         self.network, self.dim, self.dtype = network, checks.dimension(dim), checks.float_type(dtype)
         self.loops: Loops = network.loops(self.dim)
-        self.activation = tile(self.loops.activation)
+        self.activation = self.loops.activation.tile()
         self.sizes = self.loops.sizes
         self.numbers = np.ascontiguousarray(self.loops.numbers, dtype=self.dtype)
         self.trained = self.loops.trained

@@ -36,8 +36,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.activations.elementwise import apply
-from simlab.activations.tiles import both
 from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.kernels import ntk
@@ -160,7 +158,7 @@ class MLP(Wide, Trainable):
         factors, bias = self._multipliers(X.shape[1])
         A = self._lifted(X, factors[0], bias)
         for W, factor in zip(self.layers(theta, X.shape[1])[:-1], factors[1:], strict=True):
-            A = self._lifted(apply(self.activation, A @ W.T), factor, bias)
+            A = self._lifted(self.activation(A @ W.T), factor, bias)
         return A
 
     def features(self, theta: Floats, X: Floats) -> Floats:
@@ -215,7 +213,7 @@ class MLP(Wide, Trainable):
             """Ã^{ℓ−1} and Δ^ℓ, the outputs' side by side, from the top layer down."""
             inner, slopes = [self._lifted(rows, factors[0], bias)], []
             for W, factor in zip(matrices[:-1], factors[1:], strict=True):
-                H, D = both(self.activation, inner[-1] @ W.T)
+                H, D = self.activation.both(inner[-1] @ W.T)
                 inner.append(self._lifted(H, factor, bias))
                 slopes.append(factor * D)
             found: list[tuple[Floats, Floats | None]] = [(inner[-1], None)]

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.activations.elementwise import apply, apply_derivative
 from simlab.core import checks
 from simlab.kernels import nngp, ntk
 from simlab.networks._feature_net import FeatureNet
@@ -68,12 +67,12 @@ class NeuralTangent(FeatureNet):
         scale = self.outer_std() / N**0.5
         if begin < min(outer, end):
             some = weights[begin : min(end, outer, N)]
-            Phi[:, : len(some)] = scale * apply(self.activation, X @ some.T)
+            Phi[:, : len(some)] = scale * self.activation(X @ some.T)
             Phi[:, len(some) : min(end, outer) - begin] = self.bias_std
         if end > max(begin, outer):
             first, last = max(begin, outer) - outer, end - outer
             j, k = first // d, -(-last // d)  # the neurons that these columns belong to
-            slopes = scale * apply_derivative(self.activation, X @ weights[j:k].T)
+            slopes = scale * self.activation.derivative(X @ weights[j:k].T)
             products = (slopes[:, :, np.newaxis] * X[:, np.newaxis, :]).reshape(n, -1)
             Phi[:, max(begin, outer) - begin :] = products[:, first - j * d : last - j * d]
         return Phi
@@ -89,7 +88,7 @@ class NeuralTangent(FeatureNet):
 
         def factors(rows: Floats) -> list[tuple[Floats, Floats | None]]:
             lift = self.lifted(rows)
-            slopes = scale * apply_derivative(self.activation, lift @ W.T)
+            slopes = scale * self.activation.derivative(lift @ W.T)
             return [(lift, slopes), (self.features_of(W, rows, slice(self._outer())), None)]
 
         return hadamard_gram(factors, X, Y, 2 * self.width + X.shape[1])

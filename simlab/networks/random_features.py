@@ -22,7 +22,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.activations.elementwise import apply
 from simlab.core import checks
 from simlab.kernels import nngp
 from simlab.networks._feature_net import FeatureNet
@@ -52,7 +51,7 @@ class RandomFeatures(FeatureNet):
         X = self.lifted(X)
         weights = checked_rows(weights, self.width, X.shape[1], self.biased)
         begin, end = columns(part, self.width + self.biased)
-        Phi = apply(self.activation, X @ weights[begin:end].T)
+        Phi = self.activation(X @ weights[begin:end].T)
         Phi *= self.outer_std() / self.width**0.5
         if end > self.width:
             Phi = np.column_stack([Phi, np.full(len(Phi), self.bias_std)])

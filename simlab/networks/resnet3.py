@@ -25,9 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab import activations
 from simlab.activations.activation import Activation
-from simlab.activations.tiles import both
+from simlab.activations.relu import ReLU
 from simlab.core import checks
 from simlab.networks._gram import Factors, hadamard_gram
 from simlab.networks._resnet_loops import FACTORED, FULL
@@ -60,7 +59,7 @@ class ResNet3(Trainable):
         "residual", description="with a skip, without, or two layers"
     )
     inner: Literal["factored", "full"] = Field("factored", description="second layer: U = VA, or U itself")
-    activation: Activation = Field(default_factory=lambda: activations.get("relu"), description="φ")
+    activation: Activation = Field(default_factory=ReLU, description="φ")
     bias_scale: float = Field(
         1.0, ge=0, le=1e15, description="biases at the start, relative to their matrices' entries"
     )
@@ -145,12 +144,12 @@ class ResNet3(Trainable):
     def _layers(self, theta: Floats, X: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """H₁, D₁, the second layer's input, H₂, D₂, one row per input; with two layers the last three are empty."""
         W, b1, V, b2, A = self.weights(theta, X.shape[1])
-        H1, D1 = both(self.activation, X @ W.T + b1)
+        H1, D1 = self.activation.both(X @ W.T + b1)
         if self.form == "two_layer":
             none = np.zeros((len(X), 0))
             return H1, D1, none, none, none
         inner = H1 if self.inner == "full" else H1 @ A.T
-        H2, D2 = both(self.activation, inner @ V.T + b2)
+        H2, D2 = self.activation.both(inner @ V.T + b2)
         return H1, D1, inner, H2, D2
 
     def features(self, theta: Floats, X: Floats) -> Floats:

@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab import activations
 from simlab.activations.activation import Activation
-from simlab.activations.tiles import both
+from simlab.activations.relu import ReLU
 from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.fields import number_or
@@ -51,7 +50,7 @@ class TwoLayer(Trainable):
     )
 
     width: int = Field(ge=1, description="number m of neurons")
-    activation: Activation = Field(default_factory=lambda: activations.get("relu"), description="φ")
+    activation: Activation = Field(default_factory=ReLU, description="φ")
     scaling: Literal["ntk", "mean_field", "none"] = Field("ntk", description="output scale s: 1/√m, 1/m or 1")
     bias: bool = Field(False, description="a bias b_j in each neuron")
     trained: Literal["both", "first", "second"] = Field("both", description="which layers are trained")
@@ -101,7 +100,7 @@ class TwoLayer(Trainable):
     def loops(self, dim: int) -> Loops:
         m, P = self.width, self.size(dim)
         code = {"both": compiled.BOTH, "first": compiled.FIRST, "second": compiled.SECOND}[self.trained]
-        plain = self.activation == activations.get("relu") and self.trained == "both" and not self.bias
+        plain = self.activation.relu_shift() == 0.0 and self.trained == "both" and not self.bias
         return Loops(
             value=compiled.value,
             gradient=compiled.gradient,
@@ -136,7 +135,7 @@ class TwoLayer(Trainable):
     def features(self, theta: Floats, X: Floats) -> Floats:
         """H : (n, m), φ(w_j·x + b_j)/√m, so that H Hᵀ tends to the covariance of f in "ntk" scaling."""
         _, b, W = self.neurons(theta)
-        H, _ = both(self.activation, checks.matrix(X, dim=W.shape[1]) @ W.T + b)
+        H, _ = self.activation.both(checks.matrix(X, dim=W.shape[1]) @ W.T + b)
         H *= self.width**-0.5
         return H
 
@@ -146,7 +145,7 @@ class TwoLayer(Trainable):
         X, s = checks.matrix(X, dim=W.shape[1]), self.output_scale()
 
         def factors(rows: Floats) -> Factors:
-            H, D = both(self.activation, rows @ W.T + b)
+            H, D = self.activation.both(rows @ W.T + b)
             found: Factors = [] if self.trained == "first" else [(s * H, None)]
             if self.trained != "second":
                 lifted = np.column_stack([rows, np.ones(len(rows))]) if self.bias else rows

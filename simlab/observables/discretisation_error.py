@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.activations.relu import ReLU
-from simlab.activations.tiles import tile
 from simlab.core.blas import one_blas_thread
 from simlab.networks.population import gradient, scratch_size
 from simlab.observables.observable import Observable
@@ -34,7 +33,7 @@ def relative_error(V: Floats) -> tuple[float, Floats]:
     out = np.empty(m * (d + 1))
     with one_blas_thread():
         half = gradient(
-            *tile(ReLU()), np.concatenate([norms, V.ravel()]), np.empty((0, d)), np.empty((0, 1)), 1.0,
+            *ReLU().tile(), np.concatenate([norms, V.ravel()]), np.empty((0, d)), np.empty((0, 1)), 1.0,
             np.array([m, d, 1, 1]), np.array([1.0 / m, 1.0 / d]), out, np.empty(scratch_size(m, d, 0)),
         )  # fmt: skip
     units = np.divide(V, norms[:, np.newaxis], out=np.zeros_like(V), where=norms[:, np.newaxis] > 0.0)

@@ -7,14 +7,14 @@ import pydoc
 
 import numpy as np
 
-from simlab.core import checks, parsing
+from simlab.core import parsing
 from simlab.core.errors import BadInput
 from simlab.sphere.power import degree_power
 from simlab.targets.boolean_function import BooleanFunction
 from simlab.targets.hierarchy import Hierarchy
 from simlab.targets.neuron_sum import NeuronSum
 from simlab.targets.radial_function import Radial
-from simlab.targets.target import Floats, Function, Target
+from simlab.targets.target import Floats, Function, OfCoordinates, Target
 
 DIMS = (1, 2, 3, 4, 5, 6, 8, 10, 17, 40)
 """Dimensions in which `check` and `draw` are compared."""
@@ -25,8 +25,8 @@ POINTS = 2000
 
 def check(target: Target) -> None:
     """Raise AssertionError, one line, where this target breaks the contract."""
-    checks.instance(target, "target", Target, "a kind of target, such as targets.ReLUTeacher(neurons=3)")
     who = repr(target)
+    _require(isinstance(target, Target), f"{who}: must be a kind of target, such as targets.ReLUTeacher(neurons=3)")
     _check_values(target, who)
     possible = [dim for dim in DIMS if _check_refusals(target, dim, who)]
     _require(bool(possible), f"{who}: refused in every dimension of {DIMS}")
@@ -97,7 +97,7 @@ def _facts(target: Target, f: Function) -> dict[str, bool]:
         "is_hierarchy": isinstance(f, Hierarchy),
         "is_boolean": isinstance(f, BooleanFunction),
         "has_neurons": isinstance(f, NeuronSum),
-        "knows_coordinates": getattr(f, "coordinates", None) is not None,
+        "knows_coordinates": isinstance(f, OfCoordinates) and f.coordinates is not None,
         "knows_power": type(target).power is not Target.power,
     }
 

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field, field_validator
 
-from simlab import activations
 from simlab.activations.activation import Activation
-from simlab.activations.elementwise import apply
+from simlab.activations.sin import Sin
+from simlab.activations.tanh import Tanh
 from simlab.core import checks
 from simlab.sphere.zonal import axes
 from simlab.targets.hierarchy import Alpha, Hierarchy
@@ -35,8 +35,8 @@ class Hierarchical(Target):
     outputs: int = Field(3, ge=1, description="number k of outputs")
     inner_neurons: int = Field(1, ge=1, description="p_F, neurons per output of F")
     outer_neurons: int = Field(4, ge=1, description="p_G, neurons per output of G")
-    inner_activation: Activation = Field(default_factory=lambda: activations.get("tanh"), description="φ of F, smooth")
-    outer_activation: Activation = Field(default_factory=lambda: activations.get("sin"), description="ψ of G, smooth")
+    inner_activation: Activation = Field(default_factory=Tanh, description="φ of F, smooth")
+    outer_activation: Activation = Field(default_factory=Sin, description="ψ of G, smooth")
     inner_norm: float = Field(1.0, gt=0, description="norm of each w")
     outer_norm: float = Field(1.0, gt=0, description="norm of each v")
     alpha: Alpha = 0.3
@@ -66,4 +66,4 @@ def _layer(activation: Activation, norm: float, shape: tuple[int, int], dim: int
     """X (n, dim) → (n, k): k sums of `shape[1]` neurons each."""
     W = norm * axes(shape[0] * shape[1], dim, rng)
     signs = rng.choice((-1.0, 1.0), size=shape)
-    return lambda X: np.einsum("nri,ri->nr", apply(activation, X @ W.T).reshape(len(X), *shape), signs)
+    return lambda X: np.einsum("nri,ri->nr", activation(X @ W.T).reshape(len(X), *shape), signs)

@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from simlab import activations
 from simlab.activations.activation import Activation
-from simlab.activations.elementwise import apply
+from simlab.activations.relu import ReLU
 from simlab.sphere.power import zonal_power
 from simlab.sphere.zonal import axes
 from simlab.targets._directions import check_directions
@@ -32,7 +31,7 @@ class Neuron(Target):
     has_neurons: ClassVar[bool] = True
     knows_power: ClassVar[bool] = True
 
-    activation: Activation = Field(default_factory=lambda: activations.get("relu"), description="φ")
+    activation: Activation = Field(default_factory=ReLU, description="φ")
     norm: float = Field(1.0, gt=0, description="norm of w")
 
     def neuron_activation(self) -> Activation:
@@ -50,4 +49,4 @@ class Neuron(Target):
         dim, max_degree, radius = check_power(dim, max_degree, radius)
         scale = self.norm * radius
         kinks = [kink / scale for kink in self.activation.kink_points()]
-        return zonal_power(lambda u: apply(self.activation, scale * u), dim, max_degree, kinks)
+        return zonal_power(lambda u: self.activation(scale * u), dim, max_degree, kinks)

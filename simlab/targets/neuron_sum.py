@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simlab.activations.activation import Activation
-from simlab.activations.elementwise import apply
 from simlab.core import checks
 from simlab.targets.target import Floats
 
@@ -24,7 +23,6 @@ class NeuronSum:
     activation: Activation
 
     def __call__(self, X: Floats) -> Floats:
-        values: Floats = (
-            apply(self.activation, checks.matrix(X, dim=self.neurons.shape[1]) @ self.neurons.T) @ self.coefficients
-        )
+        products = checks.matrix(X, dim=self.neurons.shape[1]) @ self.neurons.T
+        values: Floats = self.activation(products) @ self.coefficients
         return values

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from simlab import activations
 from simlab.activations.activation import Activation
+from simlab.activations.relu import ReLU
 from simlab.core import checks
 from simlab.targets.neuron_sum import NeuronSum
 from simlab.targets.target import Target
@@ -22,7 +22,7 @@ class ReLUTeacher(Target):
     neurons: int = Field(3, ge=1, description="number k of neurons")
 
     def neuron_activation(self) -> Activation:
-        return activations.get("relu")
+        return ReLU()
 
     def neuron_count(self) -> int:
         return self.neurons

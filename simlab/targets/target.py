@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,18 @@ Function = Callable[[Floats], Floats]
 """X (n, d) → values (n,), or (n, k) of a target of several outputs"""
 
 
+@runtime_checkable
+class OfCoordinates(Protocol):
+    """A function that knows which coordinates of x it depends on.
+
+    coordinates: their numbers, from 0; None where it depends on all.
+    """
+
+    coordinates: NDArray[np.int64] | None
+
+    def __call__(self, X: Floats) -> Floats: ...
+
+
 class Target(Kind):
     """A law of functions; noise on their values belongs to the experiment.
 
@@ -34,7 +46,7 @@ class Target(Kind):
     is_hierarchy: draws are `targets.Hierarchy`: F + αG(F), with their parts.
     is_boolean: draws are `targets.BooleanFunction`: sums of products of a few coordinates.
     has_neurons: draws are `targets.NeuronSum`: their neurons and coefficients are known.
-    knows_coordinates: draws have an attribute `coordinates`: those of x that they depend on.
+    knows_coordinates: draws are `OfCoordinates` and tell which coordinates of x they depend on.
     knows_power: `power` is there.
     """
 

@@ -37,12 +37,41 @@ from simlab.theory._radial_moments import Moments
 
 Floats = NDArray[np.float64]
 Trained = Literal["both", "first", "second"]
-FARTHEST = 1e12  # radii are cut there: of trial steps that go too far, and of a neuron with w = −1e-12 b/α or nearer
+FARTHEST = 1e12
+"""Radii are cut there: of trial steps that go too far, and of a neuron with w = −1e-12 b/α or nearer."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How the flow is solved.
+
+    rtol: relative error per step, 1e-13 or more.
+    atol: absolute error per step.
+    most: evaluations of the velocity at most.
+    """
+
+    rtol: float = 1e-8
+    atol: float = 1e-10
+    most: int = 100_000
+
+    def __post_init__(self) -> None:
+        checks.number(self.rtol, "rtol", least=1e-13, below=1)
+        checks.number(self.atol, "atol", above=0)
+        checks.whole(self.most, "most", least=1)
+
+
+USUAL = Accuracy()
 
 
 @dataclass(frozen=True)
 class Course:
-    """times, alpha, loss = ½E(g−f)² : (T,)    w, b : (T, m₂)"""
+    """The flow at given times.
+
+    times: (T,)
+    alpha: α (T,)
+    w, b: (T, m₂)
+    loss: ½E(g−f)² (T,)
+    """
 
     times: Floats
     alpha: Floats
@@ -104,42 +133,51 @@ def solve(
     b: ArrayLike,
     times: ArrayLike,
     trained: Trained = "both",
-    rtol: float = 1e-8,
-    atol: float = 1e-10,
-    most: int = 100_000,
+    accuracy: Accuracy = USUAL,
 ) -> Course:
-    """The flow from (alpha0, w, b) at time 0, at the given times ≥ 0, by at most so many evaluations of its velocity.
+    """The flow from (alpha0, w, b) at time 0, at the given times ≥ 0.
+
+    law: of ‖x‖.
+    target: g.
+    alpha0: α at time 0, greater than 0.
+    w, b: weights and biases of the outer layer at time 0 (m₂,), w < 0.
+    times: when to record (T,), never decreasing.
+    trained: which layers move.
+    accuracy: tolerances of the solver, and the most evaluations that it may take.
 
     Far beyond the time in which it learns (10⁴ and more) the flow is stiff, and an explicit solver takes steps without
     end.
     """
     checks.choice(trained, "trained", get_args(Trained))
-    rtol, atol = checks.number(rtol, "rtol", least=1e-13, below=1), checks.number(atol, "atol", above=0)
-    checks.whole(most, "most", least=1)
+    checks.instance(accuracy, "accuracy", Accuracy, "an alpha_flow.Accuracy, such as Accuracy(rtol=1e-10)")
+    rtol, atol, most = float(accuracy.rtol), float(accuracy.atol), accuracy.most
     at, w0, b0 = _checked(alpha0, w, b, times)
     alpha0, m = float(alpha0), w0.size
     rates = _rates(law, target) if isinstance(law, BallLaw) and isinstance(target, Radial) else Rates(law, target)
     first, second = trained in ("both", "first"), trained in ("both", "second")
 
-    made = itertools.count(1)
+    evaluations = itertools.count(1)
 
     def rate(t: float, state: Floats) -> Floats:
-        if next(made) > most:
+        if next(evaluations) > most:
             raise BadInput(f"times: the flow takes more than {most} evaluations to {instants[-1]:.6g}; end before")
         grows, w_dot, b_dot = rates.velocity(float(np.exp(state[0])), state[1 : m + 1], state[m + 1 :])
         return np.concatenate([[first * grows], second * w_dot, second * b_dot])
 
-    def turns(t: float, state: Floats) -> float:
-        return float(np.max(state[1 : m + 1]))
-
-    turns.terminal = True  # type: ignore[attr-defined]
     start = np.concatenate([[np.log(alpha0)], w0, b0])
     instants, which = np.unique(at, return_inverse=True)
     states = start[np.newaxis].repeat(instants.size, axis=0)
     if instants[-1] > 0.0:
         with np.errstate(over="ignore", invalid="ignore"):  # a trial step that is not finite is made smaller
             done = solve_ivp(
-                rate, (0.0, instants[-1]), start, "DOP853", t_eval=instants, events=turns, rtol=rtol, atol=atol
+                rate,
+                (0.0, instants[-1]),
+                start,
+                "DOP853",
+                t_eval=instants,
+                events=_LargestWeight(m),
+                rtol=rtol,
+                atol=atol,
             )
         if done.status == 1:
             raise BadInput(
@@ -155,13 +193,27 @@ def solve(
     return Course(at, alpha, W, B, loss)
 
 
+@dataclass(frozen=True)
+class _LargestWeight:
+    """An event of `solve_ivp`: max_j w_j, of the state (log α, w, b), becomes 0. The solver ends there.
+
+    count: number m₂ of neurons.
+    """
+
+    count: int
+    terminal: bool = True
+
+    def __call__(self, t: float, state: Floats) -> float:
+        return float(np.max(state[1 : self.count + 1]))
+
+
 def _checked(alpha0: float, w: ArrayLike, b: ArrayLike, times: ArrayLike) -> tuple[Floats, Floats, Floats]:
     at, w0, b0 = (
         np.array(checks.array(values, name, ndim=1, empty=False))
         for name, values in (("times", times), ("w", w), ("b", b))
     )
     if w0.shape != b0.shape:
-        raise BadInput(f"b: {b0.size} numbers; must be {w0.size}, one a neuron as w has")
+        raise BadInput(f"b: {b0.size} numbers; must be {w0.size}, one per neuron as w has")
     checks.number(alpha0, "alpha0", above=0)
     if np.any(w0 >= 0.0):
         raise BadInput(

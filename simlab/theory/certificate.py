@@ -131,9 +131,9 @@ class Spectrum:
     def _joined(self) -> _Known:
         parts = self._segments
         edges = np.concatenate([parts[0].edges, *(part.edges[1:] for part in parts[1:])])
-        u, A, weights = (
-            np.concatenate([getattr(p, name) for p in parts]) for name in ("ratio", "amplitude", "weights")
-        )
+        u = np.concatenate([part.ratio for part in parts])
+        A = np.concatenate([part.amplitude for part in parts])
+        weights = np.concatenate([part.weights for part in parts])
         weighted = weights * self.dim * u * A * A
         below = np.append(0.0, np.cumsum(weighted.sum(axis=1)))
         wrong = math.fsum(part.wrong for part in parts)

@@ -162,7 +162,8 @@ class CubeKernel:
     @classmethod
     def of(cls, kernel: Kernel, dim: int, scale: float) -> CubeKernel:
         """On {±scale}^dim."""
-        checks.instance(kernel, "kernel", Kernel, "a kernel, such as simlab.kernels.ntk(3)")
+        if not isinstance(kernel, Kernel):
+            raise checks.BadType(f"kernel = {shown(kernel)}: must be a kernel, such as simlab.kernels.ntk(3)")
         dim, scale = checks.dimension(dim, most=MOST_DIM), checks.number(scale, "scale", above=0, most=1e100)
         return cls(dim, _eigenvalues(kernel, dim, scale))
 

@@ -73,7 +73,7 @@ def walsh(values: ArrayLike) -> Floats:
     return table / table.size
 
 
-def checked_table(values: ArrayLike, most: int = MOST, name: str = "values") -> Floats:
+def checked_table(values: Any, most: int = MOST, name: str = "values") -> Floats:
     """The 2^P values as numbers."""
     table = np.array(checks.array(values, name, must="2^P numbers"))
     if table.ndim != 1 or not table.size or table.size & (table.size - 1):
@@ -108,7 +108,7 @@ def coefficients(
             raise BadInput("count: missing; a function needs the number P of its coordinates")
         table = checked_table(target(points(count)), name="target")
     else:
-        table = checked_table(target, name="target")  # type: ignore[arg-type]
+        table = checked_table(target, name="target")
     found = table.size.bit_length() - 1
     if count is not None and checks.whole(count, "count") != found:
         raise BadInput(f"target: {table.size} of them; must be 2^{count} = {2.0**count:.6g}")

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,6 +51,19 @@ class Spectral(Protocol):
     def multiplicities(self) -> NDArray[Any]: ...
     @property
     def trace(self) -> float: ...
+
+
+@runtime_checkable
+class OfKernel(Protocol):
+    """What the spectrum of a kernel tells besides."""
+
+    def known(self) -> NDArray[np.bool_]:
+        """Degrees whose eigenvalue is larger than its error."""
+        ...
+
+    def polynomial_degree(self) -> int | None:
+        """The degree beyond which all eigenvalues are 0; None where there is none."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +148,8 @@ def learning_curve(
 
 def checked_spectrum(spectrum: Any) -> Spectral:
     """What has the four attributes of `Spectral`."""
-    if missing := [name for name in ("eigenvalues", "log10", "multiplicities", "trace") if not hasattr(spectrum, name)]:
+    given = dir(spectrum)
+    if missing := [name for name in ("eigenvalues", "log10", "multiplicities", "trace") if name not in given]:
         raise BadInput(
             f"spectrum = {shown(spectrum)}: has no {missing[0]}; must be a kernel's spectrum(dim, max_degree)"
         )
@@ -146,7 +160,7 @@ def checked_spectrum(spectrum: Any) -> Spectral:
 def _logs(spectrum: Spectral) -> tuple[Floats, Floats, float]:
     """ln η_k, ln w_k (−inf for a zero, and for an eigenvalue that is not known) and the tail T."""
     checked_spectrum(spectrum)
-    known = spectrum.known() if hasattr(spectrum, "known") else np.ones(len(spectrum.eigenvalues), bool)
+    known = spectrum.known() if isinstance(spectrum, OfKernel) else np.ones(len(spectrum.eigenvalues), bool)
     if (negative := known & (spectrum.eigenvalues < 0)).any():
         raise BadInput(f"eigenvalue {int(negative.argmax())} is negative: the kernel is not positive definite")
     log_eta = np.where(known, LN10 * spectrum.log10, -math.inf)
@@ -161,7 +175,7 @@ def _logs(spectrum: Spectral) -> tuple[Floats, Floats, float]:
 def _geometric(spectrum: Spectral, weights: Floats) -> float:
     """The tail where it lies below the rounding of the sum: the last four degrees continued by pairs as a geometric
     series, as one of a pair may be an exact zero; 0 for a polynomial."""
-    degree = getattr(getattr(spectrum, "kernel", None), "polynomial_degree", lambda: None)()
+    degree = spectrum.polynomial_degree() if isinstance(spectrum, OfKernel) else None
     first, second = float(weights[-4:-2].sum()), float(weights[-2:].sum())
     if (degree is not None and degree < weights.size) or weights.size < 4 or not 0.0 < second < first:
         return 0.0

@@ -18,14 +18,12 @@ import numpy as np
 from numba import float64
 from numpy.typing import NDArray
 
-from simlab.activations import relu
-from simlab.activations.tiles import tile
-from simlab.core import checks
+from simlab.activations.relu import ReLU
+from simlab.core import checks, kinds
 from simlab.core import double_double as dd
-from simlab.core.errors import BadInput
+from simlab.core.errors import BadInput, one_of
 from simlab.core.jit import jit
-from simlab.core.params import Params, kind_of, module_of
-from simlab.data import gaussian, uniform_sphere
+from simlab.data.law import Law
 from simlab.networks.population import gradient, scratch_size
 
 Floats = NDArray[np.float64]
@@ -64,19 +62,16 @@ def _quadratic(b: Floats, U: Floats) -> float:
     return total[0]
 
 
-def second_moment(law: Params | Floats) -> float:
-    """μ of a law of inputs: uniform_sphere, gaussian, or the uniform law on the sphere that given inputs (n, d) lie on.
+def second_moment(law: Law | Floats) -> float:
+    """μ of a rotation-invariant law of inputs, or of the uniform law on the sphere that given inputs (n, d) lie on.
 
     No other law has such a closed form, so that others, and inputs off a sphere, are refused.
     """
-    if isinstance(law, uniform_sphere.Params):
-        return law.radius**2 / law.dim
-    if isinstance(law, gaussian.Params):
-        return law.scale**2
-    if isinstance(law, Params):
-        raise BadInput(
-            f"law = {kind_of(law)!r}: no exact population risk under this law (allowed: uniform_sphere, gaussian)"
-        )
+    if isinstance(law, Law):
+        if (mu := law.second_moment()) is None:
+            able = kinds.able("data", lambda kind: kind.rotation_invariant and not kind.heavy_tail)
+            raise BadInput(f"law = {law.kind!r}: no exact population risk under this law (allowed: {one_of(able)})")
+        return mu
     X = _floats("law", law, 2)
     norms = np.sqrt(np.einsum("ij,ij->i", X, X))
     if not len(norms) or not norms[0] > 0.0:
@@ -90,7 +85,7 @@ def second_moment(law: Params | Floats) -> float:
     return float(norms[0] ** 2 / X.shape[1])
 
 
-def risk(a: Floats, W: Floats, c: Floats, V: Floats, law: Params | Floats) -> float:
+def risk(a: Floats, W: Floats, c: Floats, V: Floats, law: Law | Floats) -> float:
     """R of the student Σ a_j relu(w_j·x), W : (m, d), on the teacher Σ c_k relu(v_k·x), V : (k, d)."""
     a, W, c, V, mu = _checked(a, W, c, V, law)
     return exact_risk(a, W, c, V, mu)
@@ -111,13 +106,13 @@ def exact_risk(a: Floats, W: Floats, c: Floats, V: Floats, mu: float) -> float:
         return max(float(np.ldexp(0.25 * mu * total, 2 * top)), 0.0)
 
 
-def risk_gradient(a: Floats, W: Floats, c: Floats, V: Floats, law: Params | Floats) -> tuple[Floats, Floats]:
+def risk_gradient(a: Floats, W: Floats, c: Floats, V: Floats, law: Law | Floats) -> tuple[Floats, Floats]:
     """(∂R/∂a (m,), ∂R/∂W (m, d)); a row of W that is 0 has a gradient of 0."""
     a, W, c, V, mu = _checked(a, W, c, V, law)
     m, d = W.shape
     out = np.empty(m * (d + 1))
     gradient(
-        *tile(relu.Params()), np.concatenate([a, W.ravel()]), V, c[:, np.newaxis], 1.0,
+        *ReLU().tile(), np.concatenate([a, W.ravel()]), V, c[:, np.newaxis], 1.0,
         np.array([m, d, 1, 1]), np.array([1.0, mu]), out, np.empty(scratch_size(m, d, len(V))),
     )  # fmt: skip
     return out[:m], out[m:].reshape(m, d)
@@ -131,11 +126,11 @@ def _checked(a: Any, W: Any, c: Any, V: Any, law: Any) -> tuple[Floats, Floats, 
     a, W, c, V = _floats("a", a, 1), _floats("W", W, 2), _floats("c", c, 1), _floats("V", V, 2)
     for name, coefficients, rows in (("a", a, W), ("c", c, V)):
         if len(coefficients) != len(rows):
-            raise BadInput(f"{name}: {len(coefficients)} numbers; must be {len(rows)}, one a neuron")
+            raise BadInput(f"{name}: {len(coefficients)} numbers; must be {len(rows)}, one per neuron")
     if V.shape[1] != W.shape[1]:
         raise BadInput(f"V: shape {V.shape}; must be (k, {W.shape[1]}), of the dimension of W")
     mu = second_moment(law)
-    dim = module_of(law).dimension(law) if isinstance(law, Params) else np.shape(law)[1]
+    dim = law.dimension() if isinstance(law, Law) else np.shape(law)[1]
     if dim != W.shape[1]:
         raise BadInput(f"law: inputs in R^{dim}; must be in R^{W.shape[1]}, as the neurons are")
     return a, W, c, V, mu

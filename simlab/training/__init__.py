@@ -8,26 +8,14 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # for editors and type checkers; at run time `__getattr__` below
-    from simlab.training.estimator import TrainedNetwork
-    from simlab.training.fitting import train
-    from simlab.training.storage import load
-    from simlab.training.trained import Trained
+from simlab.core import lazy
 
-_HOMES = {"Trained": "trained", "TrainedNetwork": "estimator", "load": "storage", "train": "fitting"}
-
-__all__ = ["Trained", "TrainedNetwork", "load", "train"]
-
-
-def __getattr__(name: str) -> Any:
-    """A public name, from its module when first asked for."""
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"simlab.training.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'simlab.training' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return __all__
+if TYPE_CHECKING:
+    from simlab.training.estimator import TrainedNetwork as TrainedNetwork
+    from simlab.training.fitting import train as train
+    from simlab.training.storage import load as load
+    from simlab.training.trained import Trained as Trained
+else:
+    __all__, __getattr__, __dir__ = lazy.exports(__name__)

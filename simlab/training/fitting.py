@@ -18,14 +18,16 @@ from simlab.core.checks import BadData
 from simlab.core.errors import BadInput, nearest, one_of, shown
 from simlab.core.parsing import choose, parse
 from simlab.core.rng import Streams
+from simlab.experiments.following import SampledCourse
+from simlab.experiments.gradient_flow import GradientFlow
 from simlab.flows.flow import Flow
 from simlab.networks.network import Trainable
 from simlab.observables.observable import Observable
 from simlab.record.provenance import provenance
 from simlab.training import threads as limits
+from simlab.training.arrays import Arrays, checked
 from simlab.training.given_inputs import GivenInputs
 from simlab.training.given_values import GivenValues
-from simlab.training.samples import Samples, checked
 from simlab.training.trained import Trained
 
 LOSSES = ("squared",)
@@ -77,15 +79,15 @@ def train(
     checks.choice(options.get("loss", LOSSES[0]), "loss", LOSSES)
     threads, seed = limits.checked(options.get("threads", 1)), _seed(options.get("seed"))
     net, downhill = _chosen("networks", network, "network"), _chosen("flows", flow, "flow")
-    samples = checked(
+    arrays = checked(
         X,
         y,
         (options.get("X_test"), options.get("y_test")),
         (options.get("X_validation"), options.get("y_validation")),
     )
-    experiment = _experiment(net, downhill, samples, options)
+    experiment = _experiment(net, downhill, arrays, options)
     with limits.limited(threads):
-        return _follow(experiment, samples, seed, threads, progress)
+        return _follow(experiment, arrays, seed, threads, progress)
 
 
 def _seed(seed: Any) -> int:
@@ -110,51 +112,51 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
-def _experiment(network: Any, flow: Flow, samples: Samples, options: Options) -> Any:
+def _experiment(network: Any, flow: Flow, arrays: Arrays, options: Options) -> GradientFlow:
     """The experiment whose point this training is; BadInput where the parts do not fit together."""
-    if isinstance(network, Trainable) and network.output_count() != samples.columns:
-        columns, outputs = _counted(samples.columns, "column"), _counted(network.output_count(), "output")
+    if isinstance(network, Trainable) and network.output_count() != arrays.columns:
+        columns, outputs = _counted(arrays.columns, "column"), _counted(network.output_count(), "output")
         raise BadData(f"y has {columns}: network.kind = {network.kind!r} has {outputs} here; they must agree")
     if flow.draws_fresh():
         raise BadData("flow.fresh = true: X and y are given, so that there is no law to draw new samples from")
     listed = checks.listed(options.get("at", ()), "at", "a list of steps or times")
     fields = {
-        "samples": len(samples.y),
-        "test_samples": len(samples.y_test),
-        "validation_samples": len(samples.y_validation),
+        "samples": len(arrays.y),
+        "test_samples": len(arrays.y_test),
+        "validation_samples": len(arrays.y_validation),
         "records": checks.whole(options.get("records", 101), "records"),
         "spacing": options.get("spacing", "linear"),
         "at": [checks.number(at, "at") for at in listed],
         "dtype": checks.float_type(options.get("dtype", "float64")).name,
         "network": network,
         "flow": flow,
-        "observables": _observables(options.get("observe"), samples),
-        "data": GivenInputs(dim=samples.dim),
-        "target": GivenValues(columns=samples.columns),
+        "observables": _observables(options.get("observe"), arrays),
+        "data": GivenInputs(dim=arrays.dim),
+        "target": GivenValues(columns=arrays.columns),
     }
     try:
-        return parse(kinds.get("experiments", "gradient_flow"), fields)
+        experiment = parse(GradientFlow, fields)
     except BadInput as error:
         raise BadData(_in_words(str(error))) from None
+    for one in experiment.observables if not len(arrays.y_test) else ():
+        if one.needs_test:
+            raise BadData(f"X_test is not given: the observable {one.kind} is measured there; give X_test and y_test")
+    return experiment
 
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def _observables(observe: Any, samples: Samples) -> list[Observable]:
+def _observables(observe: Any, arrays: Arrays) -> list[Observable]:
     """What to measure; by default the losses on what is given, and how far the weights move."""
     if observe is None:
-        test = ["test_loss"] if len(samples.y_test) else []
-        validation = ["validation_error"] if len(samples.y_validation) else []
+        test = ["test_loss"] if len(arrays.y_test) else []
+        validation = ["validation_error"] if len(arrays.y_validation) else []
         observe = ["train_loss", *test, *validation, "weight_movement"]
     single = isinstance(observe, str | Mapping | Observable | type)
     listed = [observe] if single else checks.listed(observe, "observe", "a list of observables, or one")
-    found = [_chosen("observables", one, f"observe[{i}]") for i, one in enumerate(listed)]
-    for one in found:
-        if one.needs_test and not len(samples.y_test):
-            raise BadData(f"X_test is not given: the observable {one.kind} is measured there; give X_test and y_test")
-    return found
+    return [_chosen("observables", one, f"observe[{i}]") for i, one in enumerate(listed)]
 
 
 def _in_words(line: str) -> str:
@@ -164,11 +166,11 @@ def _in_words(line: str) -> str:
     return line
 
 
-def _follow(experiment: Any, samples: Samples, seed: int, threads: int, progress: Progress | None) -> Trained:
+def _follow(experiment: GradientFlow, arrays: Arrays, seed: int, threads: int, progress: Progress | None) -> Trained:
     """Run the flow to its end and keep what was measured."""
     streams = Streams(seed)
     outputs = experiment.outputs()
-    work = _work(experiment, samples, streams)
+    work = _course(experiment, arrays, streams)
     state = experiment.start(work, streams)
     rows: dict[str, list[NDArray[Any]]] = {name: [] for name in outputs}
     while not experiment.finished(state):
@@ -184,7 +186,7 @@ def _follow(experiment: Any, samples: Samples, seed: int, threads: int, progress
         observables=experiment.observables,
         theta=np.array(state.net.theta, np.float64),
         theta0=np.array(work.theta0, np.float64),
-        dim=samples.dim,
+        dim=arrays.dim,
         ending=outputs["ending"].codes[int(columns["ending"])],
         seed=seed,
         threads=threads,
@@ -195,14 +197,11 @@ def _follow(experiment: Any, samples: Samples, seed: int, threads: int, progress
     )
 
 
-def _work(experiment: Any, samples: Samples, streams: Streams) -> Any:
-    """What is followed: the samples given, from weights drawn here."""
-    from simlab.experiments.following import SampledCourse
-
+def _course(experiment: GradientFlow, arrays: Arrays, streams: Streams) -> SampledCourse:
+    """What is followed: the arrays given, from weights drawn here."""
     network = experiment.network
     return SampledCourse.of(
-        experiment, network, samples.X, samples.y, network.initialise(samples.dim, streams["init"]),
-        dtype=experiment.dtype, X_test=samples.X_test, y_test=samples.y_test,
-        X_validation=samples.X_validation, y_validation=samples.y_validation,
-        data=experiment.data, target=experiment.target,
+        experiment, network, arrays.X, arrays.y, network.initialise(arrays.dim, streams["init"]),
+        dtype=experiment.dtype, X_test=arrays.X_test, y_test=arrays.y_test,
+        X_validation=arrays.X_validation, y_validation=arrays.y_validation, data=experiment.data,
     )  # fmt: skip

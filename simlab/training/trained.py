@@ -18,7 +18,7 @@ from simlab.flows.flow import Flow
 from simlab.networks.network import Trainable
 from simlab.observables.observable import Observable
 from simlab.record.schema import COORDINATES, RECORD, Output
-from simlab.training.samples import usable
+from simlab.training.arrays import usable
 from simlab.training.threads import limited
 
 if TYPE_CHECKING:
@@ -74,8 +74,11 @@ class Trained:
             for name, values in self.columns.items()
         }
         coords: dict[str, Any] = {RECORD: np.arange(self.records)}
-        for output in self.outputs.values():
-            coords |= output.coords
+        for name, values in self.columns.items():
+            for dim, size in zip(self.outputs[name].dims, values.shape, strict=True):
+                coords.setdefault(dim, self.outputs[name].coords.get(dim, np.arange(size)))
+        words = {RECORD: "number of the record"}
+        coords = {dim: (dim, values, {"long_name": words.get(dim, dim)}) for dim, values in coords.items()}
         coords |= {name: variables.pop(name) for name in COORDINATES}
         return xarray.Dataset(variables, coords, self._about())
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from simlab.claims._rates import rate
 
 from simlab import claims
-from simlab.claims._rates import rate
 
 SEEDS = 6
 ACTIVATIONS = np.array(["tanh", "relu"])

@@ -21,7 +21,7 @@ from simlab import activations
 from simlab.core import foreign_code, rng
 from simlab.core.errors import BadInput, SimlabError
 from simlab.kernels import ntk
-from tests.conftest import datasets, small_tables
+from tests.support.runs import datasets, small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 PLANTED = """

@@ -19,7 +19,7 @@ import tomli_w
 from simlab.cli._app import app
 from simlab.core.errors import BadInput
 from simlab.lab import bundled
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).parents[2]

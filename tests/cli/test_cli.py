@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from simlab.cli._app import COMMANDS
-from tests import terminal
-from tests.conftest import small_tables
+from tests.support import terminal
+from tests.support.runs import small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 Write = Callable[..., Path]

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
-from tests.conftest import datasets, small_tables
+from tests.support.runs import datasets, small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -12,7 +12,7 @@ import pytest
 import tomli_w
 
 from simlab.cli._encoding import spell_out
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 ASCII = {"PYTHONIOENCODING": "ascii"}
 LATIN = {"PYTHONIOENCODING": "latin-1"}

@@ -15,7 +15,7 @@ from simlab.cli._reproduce import reproduce
 from simlab.core.formats import FIGURE_FORMATS
 from simlab.lab.directory import RunDirectory
 from simlab.lab.spec import resolve
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 HEADS = {"png": b"\x89PNG", "pdf": b"%PDF-", "svg": b"<?xml"}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from simlab.core import guides
-from tests import terminal
+from tests.support import terminal
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import tomli_w
 
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 GOOD = tomli_w.dumps(small_tables())

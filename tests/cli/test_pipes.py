@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from simlab.core import stopping
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 MANY = ("run", "spec.toml", "--dry-run", "--json")
 ABSENT = ("run", "absent.toml")

@@ -23,7 +23,7 @@ from simlab.lab.pace import Running, Snapshot
 from simlab.lab.run import Outcome, default_directory
 from simlab.lab.spec import resolve
 from simlab.lab.tables import plain
-from tests.conftest import datasets, small_tables
+from tests.support.runs import datasets, small_tables
 
 FIGURE = {"kind": "trajectories", "y": ["train_loss"]}
 

@@ -20,7 +20,7 @@ from simlab.core.parsing import choose
 from simlab.lab.sweep import GENERATORS, WORDS, Sweep
 from simlab.record.brief import brief
 from simlab.record.reader import Results
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 Write = Callable[..., Path]

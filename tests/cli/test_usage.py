@@ -14,7 +14,7 @@ import tomli_w
 
 from simlab.cli import _usage
 from simlab.cli._app import COMMANDS, app
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 VALUES = [

@@ -17,7 +17,7 @@ from simlab.cli import _text, _verdicts
 from simlab.cli._reproduce import reproduce as command
 from simlab.cli._verdicts import Course, about, duration, line
 from simlab.core import kinds
-from tests import terminal
+from tests.support import terminal
 
 LONG = "exponents at most 0.004 off, intervals of different depths apart, constants at most 7.8e-03 off, 6 kernels"
 

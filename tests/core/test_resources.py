@@ -17,7 +17,7 @@ import simlab
 from simlab.core import resources
 from simlab.lab.run import default_workers
 from simlab.lab.spec import resolve
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 GB = 1 << 30
 V2 = "30 23 0:26 {root} /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate"

@@ -12,8 +12,8 @@ from simlab.core import kinds
 from simlab.core.errors import BadInput
 from simlab.lab.spec import Spec, resolve
 from simlab.record.schema import RESERVED
-from tests.conftest import small_tables
 from tests.support.points import compute
+from tests.support.runs import small_tables
 from tests.support.stored import write_images
 
 KINDS = kinds.all_examples("experiments")

@@ -11,8 +11,8 @@ from simlab.core.errors import BadInput
 from simlab.experiments.following import LINEAR_ENDED
 from simlab.flows.problem import BEYOND, LIMIT, NOT_FINITE
 from simlab.lab.spec import resolve
-from tests.conftest import small_tables
 from tests.support.points import compute
+from tests.support.runs import small_tables
 
 
 def tables(flow: dict[str, Any] | None = None, **own: Any) -> dict[str, Any]:

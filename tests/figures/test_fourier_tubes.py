@@ -13,7 +13,7 @@ from simlab.lab.results import merged_outputs
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from simlab.record.reader import Results
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 
 def test_a_row_a_point(tmp_path: Path) -> None:

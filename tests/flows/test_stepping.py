@@ -10,11 +10,12 @@ import pytest
 
 from simlab import networks
 from simlab.core.errors import BadInput
-from simlab.core.params import module_of, parse
-from simlab.flows import _curvature, gradient_descent, sgd
+from simlab.core.parsing import parse
+from simlab.flows import _curvature
 from simlab.flows._schedule import factor
 from simlab.flows.gradient_descent import GradientDescent
 from simlab.flows.problem import BEYOND, GOING, LIMIT, NOT_FINITE, Problem
+from simlab.flows.sgd import SGD
 from simlab.networks.bound import Bound
 from tests.support.flow_problems import Array, linear, n, small, streams
 
@@ -55,7 +56,7 @@ def test_several_outputs() -> None:
     params: Any = networks.get("mlp", width=6, depth=3, outputs=2, activation="tanh", weight_std=1.5)
     problem, _ = small()
     y = np.column_stack([problem.y[:, 0], problem.y[:, 0] ** 2])
-    theta0 = module_of(params).initialise(params, problem.X.shape[1], np.random.default_rng(1))
+    theta0 = params.initialise(problem.X.shape[1], np.random.default_rng(1))
     problem = Problem.of(Bound(params, problem.X.shape[1]), problem.X, y, 1.0)
     J = np.column_stack([problem.bound.push(theta0, e, problem.X).ravel() for e in np.eye(theta0.size)])  # type: ignore[union-attr]
     fields = GradientDescent(steps=50, step=0.9, step_unit="edge")
@@ -145,8 +146,7 @@ def test_impossible_steps_are_refused(fields: dict[str, Any], says: str) -> None
 @pytest.mark.parametrize("batch", [None, 1, 4])
 def test_the_automatic_step_is_stable_where_a_large_one_is_not(step: Any, batch: int | None) -> None:
     """A net with weights ten times as large: its tangent kernel is 100 times as large, and changes on the way."""
-    module: Any = gradient_descent if batch is None else sgd
-    params = module.Params(steps=400, step=step, **({} if batch is None else {"batch": batch}))
+    params: Any = GradientDescent(steps=400, step=step) if batch is None else SGD(steps=400, step=step, batch=batch)
     problem, theta0 = small(activation="relu")
     theta0 *= 10.0
     state = params.start(problem, theta0, streams())

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import kernel_profiles as profiles
 import numpy as np
 import pytest
 from flint import arb, ctx
 
+import tests.support.kernel_profiles as profiles
 from simlab.core.errors import BadInput, SimlabError
 from simlab.kernels.spectra.eigenvalues import sphere_eigenvalues
 from simlab.sphere.multiplicity import multiplicity

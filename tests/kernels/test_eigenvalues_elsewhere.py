@@ -6,11 +6,11 @@ import itertools
 import math
 from fractions import Fraction
 
-import kernel_profiles as profiles
 import numpy as np
 import pytest
 from flint import arb, ctx
 
+import tests.support.kernel_profiles as profiles
 from simlab.core.errors import BadInput, SimlabError
 from simlab.kernels.spectra.eigenvalues import (
     cube_eigenvalues,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-import kernel_profiles as profiles
 import numpy as np
 import pytest
 from flint import arb
 
+import tests.support.kernel_profiles as profiles
 from simlab.core.errors import BadInput, SimlabError
 from simlab.kernels.spectra import endpoints as tables
 from simlab.kernels.spectra.eigenvalues import sphere_eigenvalues

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-import kernel_profiles as profiles
 import numpy as np
 import pytest
 from flint import arb
 from scipy.special import gammaln
 
+import tests.support.kernel_profiles as profiles
 from simlab.core.errors import BadInput, SimlabError
 from simlab.kernels.spectra.eigenvalues import cube_eigenvalues, float64_eigenvalues, sphere_eigenvalues
 from simlab.kernels.spectra.fit import fit_decay

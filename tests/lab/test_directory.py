@@ -19,7 +19,7 @@ from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from simlab.record.segments import Checkpoint
 from simlab.record.writer import Writer
-from tests.conftest import datasets, small_tables
+from tests.support.runs import datasets, small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 Write = Callable[..., Path]

@@ -23,7 +23,7 @@ from simlab.lab.tables import SETTINGS_MARK, Given
 from simlab.record.index import Index
 from simlab.record.provenance import provenance
 from simlab.record.reader import Results
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from simlab.lab import needs
 from simlab.lab.estimate import estimate
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 Write = Callable[..., Path]

@@ -6,7 +6,7 @@ import pytest
 
 from simlab.lab.pace import Pace
 from simlab.lab.spec import resolve
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 
 def pace() -> Pace:

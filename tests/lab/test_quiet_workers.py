@@ -16,7 +16,7 @@ import pytest
 
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -23,7 +23,7 @@ from simlab.record.repair import repair
 from simlab.record.segments import Checkpoint
 from simlab.record.verify import verify_run
 from simlab.record.writer import Writer
-from tests.conftest import datasets, small_tables
+from tests.support.runs import datasets, small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 POINTS = 4

@@ -22,7 +22,7 @@ from simlab.lab.worker import Worker
 from simlab.record.reader import Results
 from simlab.record.segments import Checkpoint, Segment
 from simlab.record.writer import MERGE_AT, Writer
-from tests.conftest import datasets, small_tables
+from tests.support.runs import datasets, small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 Write = Callable[..., Path]

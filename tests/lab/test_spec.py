@@ -15,7 +15,7 @@ from simlab import activations
 from simlab.core import kinds
 from simlab.core.errors import BadInput
 from simlab.lab.spec import differences, override, resolve
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 
 def test_resolving_twice_changes_nothing(tables: dict[str, Any]) -> None:

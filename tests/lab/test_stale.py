@@ -21,7 +21,7 @@ from simlab.lab.spec import Spec, resolve
 from simlab.record.reader import Results
 from simlab.record.segments import Segment
 from simlab.record.writer import Writer
-from tests.conftest import datasets, small_tables
+from tests.support.runs import datasets, small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 ABOUT: dict[str, Any] = {"versions": {}, "git_commit": "", "machine": {}}

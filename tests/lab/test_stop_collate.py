@@ -15,7 +15,7 @@ import pytest
 from simlab.lab.directory import RunDirectory
 from simlab.lab.spec import Spec, override, resolve
 from simlab.record.writer import Writer
-from tests.conftest import small_tables
+from tests.support.runs import small_tables
 
 RECORDS = 1_000_000
 

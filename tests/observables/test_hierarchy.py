@@ -7,17 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.core.params import parse
-from simlab.data import boolean_cube, uniform_sphere
-from simlab.networks import resnet3, two_layer
-from simlab.observables import hierarchy, test_error, test_loss, train_loss, validation_error
-from simlab.observables import residual_power as of_one
+from simlab import data, networks, observables, targets
 from simlab.observables.view import Setting, View, check
-from simlab.targets import allen_zhu_li, relu_teacher
 
 d = 8
-params = allen_zhu_li.Params(pairs=4, group=4, alpha=0.3)
-target = allen_zhu_li.draw(params, d, np.random.default_rng(0))
+law = targets.AllenZhuLi(pairs=4, group=4, alpha=0.3)
+target: Any = law.draw(d, np.random.default_rng(0))
 cube = np.array(np.meshgrid(*[[-1.0, 1.0]] * d)).reshape(d, -1).T
 F, G = target.parts(cube)
 
@@ -36,8 +31,8 @@ def test_a_combination_is_taken_apart(p: float, q: float, size: float) -> None:
 
 
 def test_errors_are_summed_over_outputs() -> None:
-    network = resnet3.Params(width=5, outputs=4)
-    theta = resnet3.initialise(network, d, np.random.default_rng(1))
+    network = networks.ResNet3(width=5, outputs=4)
+    theta = network.initialise(d, np.random.default_rng(1))
     X, X_test, X_validation = cube[:20], cube[20:60], cube[100:130]
     view = View(
         theta, theta, X, target(X), X_test, target(X_test), network, 2.0, X_validation=X_validation,
@@ -45,22 +40,22 @@ def test_errors_are_summed_over_outputs() -> None:
     )  # fmt: skip
 
     def error(rows: Any) -> float:
-        return float(np.mean(np.sum((2.0 * resnet3.forward(network, theta, rows) - target(rows)) ** 2, axis=1)))
+        return float(np.mean(np.sum((2.0 * network.forward(theta, rows) - target(rows)) ** 2, axis=1)))
 
-    assert train_loss.measure(train_loss.Params(), view)["train_loss"] == pytest.approx(error(X) / 2)
-    assert test_loss.measure(test_loss.Params(), view)["test_loss"] == pytest.approx(error(X_test) / 2)
-    assert test_error.measure(test_error.Params(), view)["test_error"] == pytest.approx(error(X_test))
-    found = validation_error.measure(validation_error.Params(), view)["validation_error"]
+    assert observables.TrainLoss().measure(view)["train_loss"] == pytest.approx(error(X) / 2)
+    assert observables.TestLoss().measure(view)["test_loss"] == pytest.approx(error(X_test) / 2)
+    assert observables.TestError().measure(view)["test_error"] == pytest.approx(error(X_test))
+    found = observables.ValidationError().measure(view)["validation_error"]
     assert found == pytest.approx(error(X_validation))
 
 
 def test_what_makes_no_sense_is_refused() -> None:
-    several = Setting(resnet3.Params(width=5, outputs=4), params, boolean_cube.Params(dim=d), 10, 10)
+    several = Setting(networks.ResNet3(width=5, outputs=4), law, data.BooleanCube(dim=d), 10, 10)
     with pytest.raises(ValueError, match=r"residual_power is of one output; target\.kind = 'allen_zhu_li' has 4"):
-        check([of_one.Params(max_degree=2)], several)
+        check([observables.ResidualPower(max_degree=2)], several)
     with pytest.raises(ValueError, match=r"validation_error needs experiment\.validation_samples"):
-        check([validation_error.Params()], several)
-    check([parse(hierarchy.Params, {})], several)
-    one = Setting(two_layer.Params(width=5), relu_teacher.Params(), uniform_sphere.Params(dim=4), 10, 10)
+        check([observables.ValidationError()], several)
+    check([observables.Hierarchy()], several)
+    one = Setting(networks.TwoLayer(width=5), targets.ReLUTeacher(), data.UniformSphere(dim=4), 10, 10)
     with pytest.raises(ValueError, match=r"target\.kind = 'relu_teacher': hierarchy needs one made of F and G"):
-        check([hierarchy.Params()], one)
+        check([observables.Hierarchy()], one)

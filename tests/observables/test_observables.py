@@ -8,62 +8,37 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from pydantic import Field
 from scipy.linalg import expm
 
-from simlab import kernels, networks
-from simlab.core import lookup
-from simlab.core.params import parse
-from simlab.data import ball_fourier
-from simlab.networks import linearised, resnet3, three_layer_mean_field, two_layer
-from simlab.observables import (
-    effective_rank,
-    kernel_distance,
-    linear_distance,
-    residual_power,
-    tangent_drift,
-    tangent_spectrum,
-    teacher_alignment,
-    weight_movement,
-)
-from simlab.observables.view import Setting, View, check, need
-from simlab.targets import ball, gegenbauer, separation
+from simlab import activations, kernels, networks, observables, targets
+from simlab.core import kinds
+from simlab.core.parsing import choose
+from simlab.observables.effective_rank import ranks
+from simlab.observables.view import Setting, View, check
+from simlab.record.schema import RECORD, Output
+from simlab.targets import NeuronSum
 
 Floats = NDArray[np.float64]
 d = 4
-rng = np.random.default_rng(0)
-network = two_layer.Params(width=30, doubled=True)
-theta0 = two_layer.initialise(network, d, rng)
+network = networks.TwoLayer(width=30, doubled=True)
+theta0 = network.initialise(d, np.random.default_rng(0))
+TEACHER = NeuronSum(np.eye(d)[:2], np.ones(2), activations.ReLU())
+OF_THREE_LAYERS = ("discretisation_error", "first_layer", "loss_split", "neuron_symmetry", "outer_particles")
+OF_SEVERAL_OUTPUTS = ("hierarchy", "validation_error")
 
 
-class Teacher:
-    neurons, coefficients = np.eye(d)[:2], np.ones(2)
-
-    def __call__(self, X: Floats) -> Floats:
-        f: Floats = np.maximum(X @ self.neurons.T, 0.0) @ self.coefficients
-        return f
-
-
-def on_sphere(n: int) -> Floats:
-    X = rng.standard_normal((n, d))
+def on_sphere(n: int, seed: int) -> Floats:
+    X = np.random.default_rng(seed).standard_normal((n, d))
     return X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
-X, X_test = on_sphere(9), on_sphere(60)
+X, X_test = on_sphere(9, 1), on_sphere(60, 2)
 view = View(
-    theta=theta0 + 0.1 * rng.standard_normal(theta0.size), theta0=theta0, X=X, y=Teacher()(X), X_test=X_test,
-    y_test=Teacher()(X_test), network=network, alpha=2.0, step=3, time=0.6, step_size=0.2, target=Teacher(),
+    theta=theta0 + 0.1 * np.random.default_rng(3).standard_normal(theta0.size), theta0=theta0, X=X, y=TEACHER(X),
+    X_test=X_test, y_test=TEACHER(X_test), network=network, alpha=2.0, step=3, time=0.6, step_size=0.2, target=TEACHER,
     linear=theta0 - 0.1,
 )  # fmt: skip
-
-
-three_layer = three_layer_mean_field.Params(width=12, outer_width=5)
-OF_THREE_LAYERS = ("discretisation_error", "first_layer", "loss_split", "neuron_symmetry", "outer_particles")
-
-
-resnet = resnet3.Params(width=6, outputs=2)
-hierarchy_theta = resnet3.initialise(resnet, d, np.random.default_rng(3))
-HIERARCHY = separation.draw(separation.Params(size=2, alpha=0.4), d, np.random.default_rng(4))
-OF_SEVERAL_OUTPUTS = ("hierarchy", "validation_error")
 
 
 def changed_view(**fields: Any) -> View:
@@ -71,53 +46,57 @@ def changed_view(**fields: Any) -> View:
     return replace(view, **({"cache": {}} | fields))
 
 
-def view_for(kind: str, start: bool = False, **fields: Any) -> View:
-    """An instant of a network that the kind is about, or the start."""
-    begun = {"step": 0, "time": 0.0} if start else {}
-    if kind == "fourier_picture":
-        theta = two_layer.initialise(network, 2, np.random.default_rng(1))
-        law, target = ball_fourier.Params(dim=2), ball.draw(ball.Params(), 2, np.random.default_rng(2))
-        now = theta if start else 1.1 * theta
-        return changed_view(theta=now, theta0=theta, linear=None, data=law, target=target, **begun, **fields)
-    if kind in OF_SEVERAL_OUTPUTS:
-        now = hierarchy_theta if start else 1.1 * hierarchy_theta
-        return changed_view(
-            network=resnet, theta=now, theta0=hierarchy_theta, linear=None, target=HIERARCHY, y=HIERARCHY(X),
-            y_test=HIERARCHY(X_test), X_validation=X, y_validation=HIERARCHY(X), **begun, **fields,
-        )  # fmt: skip
-    if kind not in OF_THREE_LAYERS:
-        return changed_view(**({"theta": theta0, "linear": theta0} if start else {}), **begun, **fields)
-    theta = three_layer_mean_field.initialise(three_layer, d, np.random.default_rng(1))
-    now = theta if start else theta + 0.1 * np.random.default_rng(2).standard_normal(theta.size)
-    return changed_view(network=three_layer, theta=now, theta0=theta, linear=None, **begun, **fields)
+@pytest.mark.parametrize(("kind", "fields"), kinds.all_examples("observables"))
+def test_every_observable_keeps_the_contract(kind: str, fields: dict[str, Any]) -> None:
+    """It measures what it declares, finite and to the bit the same, whatever was kept from earlier records."""
+    observables.check(observables.get(kind, **fields))
 
 
-@pytest.mark.parametrize(("kind", "fields"), lookup.all_examples("observables"))
-def test_measures_what_it_declares(kind: str, fields: dict[str, Any]) -> None:
-    module = lookup.get("observables", kind)
-    params = module.Params(**fields)
-    declared = module.outputs(params)
-    for instant in (view_for(kind), view_for(kind, start=True)):
-        measured = module.measure(params, instant)
-        assert set(declared) == set(measured)
-        for name, output in declared.items():
-            assert output.description
-            assert np.ndim(measured[name]) == len(output.inner)
-            assert np.all(np.isfinite(measured[name]))
-            for size, dim in zip(np.shape(measured[name]), output.inner, strict=True):
-                assert dim not in output.coords or len(output.coords[dim]) == size
+class Faulty(observables.Observable):
+    """An observable of one number, with a fault to be found."""
+
+    fault: str = Field(description="what is wrong")
+
+    def outputs(self) -> dict[str, Output]:
+        dims = (RECORD, "neuron") if self.fault == "dimensions" else (RECORD,)
+        coords = {"neuron": np.arange(5)} if self.fault == "dimensions" else {}
+        return {"number": Output("" if self.fault == "description" else "a number", dims, coords=coords)}
+
+    def measure(self, view: View) -> dict[str, Any]:
+        match self.fault:
+            case "names":
+                return {"number": 1.0, "other": 2.0}
+            case "dimensions":
+                return {"number": np.zeros(4)}
+            case "finite":
+                return {"number": np.nan}
+            case "random":
+                return {"number": np.random.default_rng().random()}
+            case "cache":
+                return {"number": view.cached("faulty", lambda: float(view.theta[0]))}
+            case "changes":
+                view.theta[0] += 1.0
+            case "linear":
+                return {"number": 0.0 if view.linear is None else 1.0}
+        return {"number": 1.0}
 
 
-@pytest.mark.parametrize(("kind", "fields"), lookup.all_examples("observables"))
-def test_what_is_kept_changes_no_bit(kind: str, fields: dict[str, Any]) -> None:
-    """After a stop the records before it are gone, and with them what was kept."""
-    module = lookup.get("observables", kind)
-    params, cache = module.Params(**fields), {}  # type: ignore[var-annotated]
-    module.measure(params, view_for(kind, start=True, cache=cache))
-    after, fresh = (module.measure(params, view_for(kind, cache=known)) for known in (cache, {}))
-    assert {k: np.asarray(v).tobytes() for k, v in after.items()} == {
-        k: np.asarray(v).tobytes() for k, v in fresh.items()
-    }
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("description", "number has no description"),
+        ("names", r"other is named by measure\(\) alone"),
+        ("dimensions", "number has 4 entries along neuron"),
+        ("finite", "number is not finite"),
+        ("random", "measured twice at one instant, it gives other numbers"),
+        ("cache", r"what it keeps in view\.cache from an earlier record changes"),
+        ("changes", r"changed view\.theta"),
+        ("linear", r"it reads view\.linear; set needs_linearised"),
+    ],
+)
+def test_the_check_finds_a_planted_fault(fault: str, says: str) -> None:
+    with pytest.raises(AssertionError, match=says):
+        observables.check(Faulty(fault=fault))
 
 
 def test_without_test_data_the_test_loss_is_nan() -> None:
@@ -125,20 +104,18 @@ def test_without_test_data_the_test_loss_is_nan() -> None:
 
 
 def test_weight_movement() -> None:
-    moved = weight_movement.measure(weight_movement.Params(), changed_view(theta=theta0 + 0.1))
+    moved = observables.WeightMovement().measure(changed_view(theta=theta0 + 0.1))
     assert moved["weight_movement"] == pytest.approx(0.1 * np.sqrt(theta0.size), rel=1e-12)
-    twice, net = np.concatenate([theta0, theta0]), linearised.Params(network=network)
+    twice, net = np.concatenate([theta0, theta0]), networks.Linearised(network=network)
     now = np.concatenate([theta0 + 0.1, theta0])
-    assert moved == weight_movement.measure(
-        weight_movement.Params(), changed_view(theta=now, theta0=twice, network=net)
-    )
+    assert moved == observables.WeightMovement().measure(changed_view(theta=now, theta0=twice, network=net))
 
 
 def test_tangent_spectrum_predicts_the_first_steps_of_a_wide_net() -> None:
     """Σ λ_i = trace(K)/n, Σ power = |αf − y|²/n, and ½ Σ power (1 − ηλ)² is the loss after one small step."""
-    found = tangent_spectrum.measure(tangent_spectrum.Params(), view)
+    found = observables.TangentSpectrum().measure(view)
     lam, power = found["tangent_eigenvalue"], found["tangent_power"]
-    K = two_layer.tangent_gram(network, view.theta, view.X)
+    K = network.tangent_gram(view.theta, view.X)
     assert lam.sum() == pytest.approx(np.trace(K) / 9, rel=1e-12)
     assert np.all(np.diff(lam) >= 0)
     assert power.sum() / 2 == pytest.approx(view.half_mean_square(view.X, view.y), rel=1e-12)
@@ -146,15 +123,15 @@ def test_tangent_spectrum_predicts_the_first_steps_of_a_wide_net() -> None:
 
 def test_tangent_drift() -> None:
     """A net of which only the second layer is trained keeps its kernel; scaled, a kernel is as far as its factor."""
-    second = two_layer.Params(width=30, trained="second")
+    second = networks.TwoLayer(width=30, trained="second")
     theta = theta0.copy()
     theta[:30] *= 3.0
-    still = tangent_drift.measure(tangent_drift.Params(), changed_view(network=second, theta=theta))
+    still = observables.TangentDrift().measure(changed_view(network=second, theta=theta))
     assert still["tangent_drift"] == 0.0
     # φ is 1-homogeneous: weights twice as large make a kernel four times as large.
-    found = tangent_drift.measure(tangent_drift.Params(limit=True), changed_view(theta=2.0 * theta0))
+    found = observables.TangentDrift(limit=True).measure(changed_view(theta=2.0 * theta0))
     assert found["tangent_drift"] == pytest.approx(3.0, rel=1e-12)
-    K, y = two_layer.tangent_gram(network, theta0, X), view.y
+    K, y = network.tangent_gram(theta0, X), view.y
     cosine = np.sum(K * np.outer(y, y)) / np.sqrt(np.sum(K**2) * np.sum(np.outer(y, y) ** 2))
     assert found["tangent_alignment"] == pytest.approx(cosine, rel=1e-12)
     Theta = kernels.ntk(2, weight_std=d**0.5).gram(X) / d
@@ -176,7 +153,7 @@ def test_kernel_distance_is_that_of_descent_in_function_space(discrete: bool) ->
         left = expm(-eta * steps / n * K[:n]) @ (target - start)[:n]
         g = start + K @ np.linalg.solve(K[:n], (target - start)[:n] - left)
     at = changed_view(step=steps, time=steps * eta, step_size=eta if discrete else None)
-    found = kernel_distance.measure(kernel_distance.Params(), at)
+    found = observables.KernelDistance().measure(at)
     apart = view.predict(both) - g
     expected = {
         "kernel_train_distance": np.sqrt(np.mean(apart[:n] ** 2)),
@@ -189,15 +166,15 @@ def test_kernel_distance_is_that_of_descent_in_function_space(discrete: bool) ->
 
 def test_a_kernel_descent_that_diverges_is_infinitely_far() -> None:
     far = changed_view(step=10**6, time=1e8, step_size=100.0)
-    assert kernel_distance.measure(kernel_distance.Params(), far)["kernel_train_distance"] == np.inf
+    assert observables.KernelDistance().measure(far)["kernel_train_distance"] == np.inf
 
 
 def test_residual_power_finds_the_degrees_of_the_target() -> None:
     """A doubled net starts at 0: the residual is the target, of power 2 in degree 1 and 1 in degree 3."""
-    target = gegenbauer.draw(gegenbauer.Params(degrees=(1, 3), powers=(2.0, 1.0)), d, np.random.default_rng(1))
-    many = on_sphere(2000)
+    target = targets.Gegenbauer(degrees=(1, 3), powers=(2.0, 1.0)).draw(d, np.random.default_rng(1))
+    many = on_sphere(2000, 5)
     at = changed_view(theta=theta0, X_test=many, y_test=target(many))
-    found = residual_power.measure(residual_power.Params(max_degree=4), at)
+    found = observables.ResidualPower(max_degree=4).measure(at)
     z = np.abs(found["residual_power"] - [0, 2, 0, 1, 0]) / found["residual_power_error"]
     assert np.all(z < 5)
     assert np.all(found["residual_power_error"] < 0.15)
@@ -205,14 +182,14 @@ def test_residual_power_finds_the_degrees_of_the_target() -> None:
 
 def test_effective_ranks() -> None:
     for k in (1, 3):
-        both = effective_rank.ranks(np.array([0.0, *[2.0] * k, -1e-17])).values()
+        both = ranks(np.array([0.0, *[2.0] * k, -1e-17])).values()
         assert list(both) == pytest.approx([k, k], rel=1e-12)
     p = np.array([0.5, 0.25, 0.25])
-    found = effective_rank.ranks(7 * p)
+    found = ranks(7 * p)
     assert found == pytest.approx({"participation_ratio": 8 / 3, "entropy_rank": 2.0**1.5}, rel=1e-12)
-    H = two_layer.hidden(network, view.theta, X)
+    H = network.features(view.theta, X)
     values = np.linalg.svd(H, compute_uv=False) ** 2
-    ratio = effective_rank.measure(effective_rank.Params(), view)["participation_ratio"]
+    ratio = observables.EffectiveRank().measure(view)["participation_ratio"]
     assert ratio == pytest.approx(values.sum() ** 2 / np.sum(values**2), rel=1e-10)
 
 
@@ -221,19 +198,18 @@ def test_linear_distance() -> None:
     v, h = view.theta - theta0, 1e-6
     slope = (view.predict(X_test, theta0 + h * v) - view.predict(X_test, theta0 - h * v)) / (2 * h)
     apart = view.predict(X_test) - (view.predict(X_test, theta0) + slope)
-    found = linear_distance.measure(linear_distance.Params(), changed_view(linear=view.theta))
+    found = observables.LinearDistance().measure(changed_view(linear=view.theta))
     assert found["linear_weight_distance"] == 0.0
     assert found["linear_test_distance"] == pytest.approx(np.sqrt(np.mean(apart**2)), rel=1e-6)
-    assert need([linear_distance.Params()], "linearised")
-    assert not need([weight_movement.Params()], "linearised")
+    assert kinds.able("observables", lambda cls: cls.needs_linearised) == ["linear_distance"]
 
 
 def test_teacher_alignment_finds_planted_neurons() -> None:
     """Three neurons along v_1, between v_1 and v_2, and a dead one against v_1."""
-    small = two_layer.Params(width=3)
+    small = networks.TwoLayer(width=3)
     W = np.array([[5.0, 0, 0, 0], [1.0, 1.0, 0, 0], [-1.0, 0, 0, 0]])
     theta = np.concatenate([[1.0, -2.0, 0.0], W.ravel()])
-    found = teacher_alignment.measure(teacher_alignment.Params(), changed_view(network=small, theta=theta))
+    found = observables.TeacherAlignment().measure(changed_view(network=small, theta=theta))
     assert found["alignment_max"] == pytest.approx([1.0, 0.5**0.5], rel=1e-12)
     between = 2 * 2**0.5  # |a|‖w‖ of the second
     assert found["alignment_mean"] == pytest.approx(
@@ -253,10 +229,7 @@ SETTING: dict[str, Any] = {
 def setting(**changed: Any) -> Setting:
     tables = SETTING | changed
     rooms = {"network": "networks", "target": "targets", "data": "data"}
-    chosen = {}
-    for name, room in rooms.items():
-        table = dict(tables[name])
-        chosen[name] = parse(lookup.get(room, table.pop("kind")).Params, table)
+    chosen = {name: choose(room, tables[name], name) for name, room in rooms.items()}
     return Setting(**chosen, samples=tables["samples"], test_samples=tables["test_samples"])
 
 
@@ -309,31 +282,70 @@ THREE = {"kind": "three_layer_mean_field", "width": 6}
 def test_settings_that_make_no_sense_are_refused(
     kind: str, fields: dict[str, Any], changed: dict[str, Any], says: str
 ) -> None:
-    params = lookup.get("observables", kind).Params(**fields)
     with pytest.raises(ValueError, match=says):
-        check([params], setting(**changed))
+        check([observables.get(kind, **fields)], setting(**changed))
 
 
 def test_two_observables_of_one_name_are_refused_and_good_ones_pass() -> None:
-    same = lookup.get("observables", "train_loss").Params()
+    same = observables.get("train_loss")
     with pytest.raises(ValueError, match="observables: train_loss is recorded by two of them"):
         check([same, same], setting())
     every = [
-        lookup.get("observables", kind).Params(**lookup.examples("observables", kind)[0])
-        for kind in lookup.kinds("observables")
+        observables.get(kind, **kinds.get("observables", kind).examples[0])
+        for kind in kinds.names("observables")
         if kind not in ("teacher_alignment", "risk", "fourier_picture", *OF_THREE_LAYERS, *OF_SEVERAL_OUTPUTS)
     ]
     check(every, setting())
     with pytest.raises(ValueError, match="risk is known in a population_flow alone"):
-        check([lookup.get("observables", "risk").Params()], setting())
+        check([observables.get("risk")], setting())
     assert networks.get("two_layer", width=6) == setting().network
 
 
 @pytest.mark.parametrize("kind", OF_THREE_LAYERS)
 def test_observables_of_three_layers_refuse_other_networks(kind: str) -> None:
-    params = lookup.get("observables", kind).Params()
-    check([params], setting(network={"kind": "three_layer_mean_field", "width": 6}))
+    observable = observables.get(kind)
+    check([observable], setting(network={"kind": "three_layer_mean_field", "width": 6}))
     with pytest.raises(
         ValueError, match=rf"network\.kind = 'two_layer': {kind} needs its .* \(three_layer_mean_field\)"
     ):
-        check([params], setting())
+        check([observable], setting())
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "needs"),
+    [
+        ("teacher_alignment", {}, "the target that gave y"),
+        ("hierarchy", {}, "the target that gave y"),
+        ("residual_power", {}, "the law of the inputs"),
+        ("fourier_picture", {}, "the law of the inputs"),
+    ],
+)
+def test_on_arrays_without_a_law_or_a_target(kind: str, fields: dict[str, Any], needs: str) -> None:
+    """Where inputs and values are given there is neither; what does without them is measured."""
+    arrays = Setting(network, None, None, 9, 60)
+    with pytest.raises(ValueError, match=f"^observables: {kind} needs {needs}; training on arrays has none$"):
+        check([observables.get(kind, **fields)], arrays)
+    free = ("train_loss", "test_loss", "tangent_drift", "kernel_distance", "weight_movement", "effective_rank")
+    every = [observables.get(name) for name in free]
+    check(every, arrays)
+    given = changed_view(target=None, data=None)
+    for observable in every:
+        assert set(observable.measure(given)) == set(observable.outputs())
+
+
+def test_several_outputs_of_arrays_are_those_of_the_network() -> None:
+    two = Setting(networks.ResNet3(width=4, outputs=2), None, None, 9, 60)
+    check([observables.get("train_loss")], two)
+    with pytest.raises(ValueError, match="tangent_spectrum is of one output; the network has 2"):
+        check([observables.get("tangent_spectrum")], two)
+
+
+def test_facts_that_experiments_ask_for() -> None:
+    """What an exact population flow can measure, and what compares with gradient flow."""
+    without = kinds.able("observables", lambda cls: not cls.needs_samples)
+    assert without == [
+        "neuron_snapshots", "predictions", "risk", "teacher_alignment", "test_loss", "weight_movement",
+    ]  # fmt: skip
+    assert kinds.able("observables", lambda cls: cls.needs_descent) == ["kernel_distance"]
+    several = kinds.able("observables", lambda cls: cls.several_outputs)
+    assert several == ["hierarchy", "test_error", "test_loss", "train_loss", "validation_error", "weight_movement"]

@@ -13,7 +13,6 @@ import pytest
 from numpy.typing import NDArray
 
 from simlab import networks
-from simlab.core.params import module_of
 from simlab.sphere.legendre import legendre
 from simlab.sphere.multiplicity import multiplicity
 
@@ -24,8 +23,8 @@ X = np.random.default_rng(3).standard_normal((5, d))
 
 def grams(network: Any, X: NDArray[np.float64], draws: int) -> NDArray[np.float64]:
     """(draws, n, n)"""
-    module, rng = module_of(network), np.random.default_rng(8)
-    return np.array([module.tangent_gram(network, module.initialise(network, d, rng), X) for _ in range(draws)])
+    rng = np.random.default_rng(8)
+    return np.array([network.tangent_gram(network.initialise(d, rng), X) for _ in range(draws)])
 
 
 def scores(samples: NDArray[np.float64], expected: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import sem
 
-from simlab.observables import test_error
+from simlab import observables
 from simlab.observables.view import Setting, View
 
 
@@ -17,7 +17,7 @@ def test_error_and_its_standard_error() -> None:
     f, y = rng.standard_normal((2, 500))
     view = SimpleNamespace(X_test=np.zeros((500, 3)), y_test=y, predict=lambda X: f)
     view.squares = lambda X, y: View.squares(view, X, y)  # type: ignore[arg-type]
-    found = test_error.measure(test_error.Params(), view)  # type: ignore[arg-type]
+    found = observables.TestError().measure(view)  # type: ignore[arg-type]
     assert found["test_error"] == pytest.approx(np.mean((f - y) ** 2), rel=1e-14)
     assert found["test_error_se"] == pytest.approx(sem((f - y) ** 2), rel=1e-12)
 
@@ -25,4 +25,4 @@ def test_error_and_its_standard_error() -> None:
 def test_one_test_input_has_no_standard_error() -> None:
     setting = Setting(None, None, None, 10, 1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="test_samples of 2 or more"):
-        test_error.check(test_error.Params(), setting)
+        observables.TestError().check(setting)

@@ -73,8 +73,8 @@ def test_a_core_type_that_is_forced_is_recorded() -> None:
     plain, forced = told(), told(OPENBLAS_CORETYPE="Sandybridge", NUMBA_CPU_NAME="generic")
     if "openblas" not in [about["name"] for about in plain["blas"].values()]:
         pytest.skip("NumPy and SciPy use another BLAS here")
-    core_types = {about["core_type"] for about in forced["blas"].values() if about["name"] == "openblas"}
-    assert core_types == {"Sandybridge"}
+    cpu_types = {about["core_type"] for about in forced["blas"].values() if about["name"] == "openblas"}
+    assert cpu_types == {"Sandybridge"}
     assert forced["machine"]["compiled_for"] == "generic"
     assert forced["machine"]["core_type"] == plain["machine"]["core_type"]
     assert forced["environment"] == {"OPENBLAS_CORETYPE": "Sandybridge", "NUMBA_CPU_NAME": "generic"}

@@ -14,6 +14,7 @@ from simlab.sphere.mean_relu import mean_relu
 from simlab.targets.radial_function import Radial
 from simlab.theory import alpha_flow
 from simlab.theory._radial_moments import Moments
+from simlab.theory.alpha_flow import Accuracy
 
 Floats = NDArray[np.float64]
 RELU = Radial(lambda r: np.maximum(1.0 - r, 0.0), (1.0,))
@@ -109,7 +110,7 @@ def test_the_loss_falls_by_the_squares_of_the_velocities(trained: alpha_flow.Tra
     rng = np.random.default_rng(1)
     law, w, b = BallLaw.of_mass(10, 0.4), -rng.uniform(0.5, 1.5, 20), rng.uniform(0.5, 1.5, 20)
     h = 1e-3
-    course = alpha_flow.solve(law, RELU, 0.15, w, b, [0.0, 1 - h, 1.0, 1 + h, 5.0, 20.0], trained, rtol=1e-10)
+    course = alpha_flow.solve(law, RELU, 0.15, w, b, [0.0, 1 - h, 1.0, 1 + h, 5.0, 20.0], trained, Accuracy(rtol=1e-10))
     assert np.all(np.diff(course.loss) < 0)
     grows, w_dot, b_dot = alpha_flow.Rates(law, RELU).velocity(float(course.alpha[2]), course.w[2], course.b[2])
     second, first = np.mean(w_dot**2 + b_dot**2), course.alpha[2] * grows**2 / (4 * mean_relu(10))
@@ -122,7 +123,9 @@ def test_the_loss_falls_by_the_squares_of_the_velocities(trained: alpha_flow.Tra
 def test_errors_fall_with_the_tolerance() -> None:
     rng = np.random.default_rng(2)
     law, w, b = BallLaw.of_mass(3, 0.4), -rng.uniform(0.5, 1.5, 10), rng.uniform(0.5, 1.5, 10)
-    alphas = [alpha_flow.solve(law, RELU, 0.25, w, b, [30.0], rtol=t, atol=t).alpha[0] for t in (1e-4, 1e-8, 1e-12)]
+    alphas = [
+        alpha_flow.solve(law, RELU, 0.25, w, b, [30.0], accuracy=Accuracy(t, t)).alpha[0] for t in (1e-4, 1e-8, 1e-12)
+    ]
     assert abs(alphas[1] - alphas[2]) < 1e-6
     assert abs(alphas[1] - alphas[2]) < 0.02 * abs(alphas[0] - alphas[2])
 
@@ -143,7 +146,7 @@ def test_the_target_itself_stays() -> None:
     [
         ({"w": [-1.0, 0.5]}, r"w = 0\.5: must be less than 0: others have infinite risk under the 1/r tail"),
         ({"w": [-1.0, 0.0]}, r"w = 0: must be less than 0"),
-        ({"w": [-1.0]}, "b: 2 numbers; must be 1, one a neuron as w has"),
+        ({"w": [-1.0]}, "b: 2 numbers; must be 1, one per neuron as w has"),
         ({"w": [[-1.0, -1.0]]}, r"w has shape \(1, 2\): must be a vector"),
         ({"b": [1.0, np.nan]}, r"b\[1\] = nan: must be finite"),
         ({"alpha0": 0.0}, r"alpha0 = 0\.0: must be greater than 0"),
@@ -153,7 +156,13 @@ def test_the_target_itself_stays() -> None:
         ({"times": []}, r"times has shape \(0,\): must have one entry or more"),
         ({"target": Radial(RELU.profile, (1.0, 1e6))}, r"target: its last break is at r = 1e\+06; must be at most"),
         (
-            {"target": Radial(lambda r: 1.0 * (r > 1), (1.0,)), "w": [-0.02], "b": [0.1], "times": [1.0], "rtol": 1e-4},
+            {
+                "target": Radial(lambda r: 1.0 * (r > 1), (1.0,)),
+                "w": [-0.02],
+                "b": [0.1],
+                "times": [1.0],
+                "accuracy": Accuracy(1e-4),
+            },
             r"w: a neuron comes to w = 0 at time .*, of infinite risk beyond",
         ),
     ],
@@ -167,7 +176,7 @@ def test_what_has_no_course_is_refused(changed: dict[str, object], says: str) ->
 def test_what_would_take_for_ever_or_cannot_be_resolved_is_refused() -> None:
     law, relu = BallLaw.of_mass(3, 0.4), Radial(lambda r: np.maximum(1.0 - r, 0.0), (1.0,))
     with pytest.raises(BadInput, match="more than 50 evaluations"):
-        alpha_flow.solve(law, relu, 0.3, [-1.0, -0.5], [1.0, 0.7], [0.0, 100.0], most=50)
+        alpha_flow.solve(law, relu, 0.3, [-1.0, -0.5], [1.0, 0.7], [0.0, 100.0], accuracy=Accuracy(most=50))
     jump = Radial(lambda r: np.where(r < 0.3217, 1.0, np.where(r < 1.0, -1.0, 0.0)), (1.0,))
     with pytest.raises(BadInput, match="not smooth between its breaks"):
         alpha_flow.solve(law, jump, 0.3, [-1.0], [1.0], [0.0, 1.0])

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 
 from simlab import activations
+from simlab.activations.activation import Activation
 from simlab.core.errors import BadInput
-from simlab.core.params import Params
 from simlab.theory import dimension_free as free
 from simlab.theory import leap
 
@@ -23,7 +23,7 @@ TANH = activations.get("shifted", of="tanh", shift=0.5)
 STAIRS = leap.values([(0,), (0, 1), (0, 1, 2)], 3)
 
 
-def sigma(activation: Params, x: Floats) -> tuple[Floats, Floats]:
+def sigma(activation: Activation, x: Floats) -> tuple[Floats, Floats]:
     if activation == TANH:
         return np.tanh(x + 0.5), 1.0 - np.tanh(x + 0.5) ** 2
     shift = {RELU: 1.0}.get(activation, 0.0)
@@ -36,19 +36,18 @@ def some(m: int = 6, count: int = 3, seed: int = 1) -> free.Particles:
 
 
 @pytest.mark.parametrize("activation", [activations.get("relu"), RELU, TANH, activations.get("erf")])
-def test_expectations_over_g_by_monte_carlo(activation: Params) -> None:
+def test_expectations_over_g_by_monte_carlo(activation: Activation) -> None:
     """Within 5 standard errors over 10⁵ draws, for a negative s too."""
     p = some(2)
     s = np.array([0.8, -1.1])
     means = free.Rates(activation, STAIRS).means(p.u, s)
     G = np.random.default_rng(2).standard_normal(100_000)
-    from simlab.activations.elementwise import apply, apply_derivative
 
     for i in range(2):
         for k, z in enumerate(leap.points(3)):
             x = p.u[i] @ z + s[i] * G
             own = sigma(activation, x) if activation in (RELU, TANH) else None
-            f, df = own if own else (apply(activation, x), apply_derivative(activation, x))
+            f, df = own if own else (activation(x), activation.derivative(x))
             for found, sample in zip(means, (f, df, df * G), strict=True):
                 assert abs(found[i, k] - sample.mean()) < 5 * sample.std() / np.sqrt(G.size) + 1e-12
 
@@ -79,7 +78,7 @@ def test_without_noise_a_relu_is_itself() -> None:
 
 
 @pytest.mark.parametrize("activation", [RELU, TANH])
-def test_the_velocity_is_the_gradient_of_the_risk(activation: Params) -> None:
+def test_the_velocity_is_the_gradient_of_the_risk(activation: Activation) -> None:
     """−m ∂R/∂(a, u, s) by central differences."""
     rates, p = free.Rates(activation, STAIRS), some()
     velocity, _ = rates.velocity(p)
@@ -95,7 +94,7 @@ def test_the_velocity_is_the_gradient_of_the_risk(activation: Params) -> None:
     assert free.packed(velocity) == pytest.approx(expected, rel=1e-7, abs=1e-8)
 
 
-def naive(activation: Params, target: Floats, p: free.Particles) -> tuple[Floats, Floats, Floats]:
+def naive(activation: Activation, target: Floats, p: free.Particles) -> tuple[Floats, Floats, Floats]:
     """The three velocities as the definitions have them, by Gauss–Hermite."""
     z = leap.points(int(np.log2(target.size)))
     G, w = np.polynomial.hermite_e.hermegauss(100)
@@ -132,7 +131,7 @@ def test_steps_of_order_four() -> None:
 
 
 @pytest.mark.parametrize("activation", [RELU, TANH])
-def test_the_risk_falls_by_the_mean_square_velocity(activation: Params) -> None:
+def test_the_risk_falls_by_the_mean_square_velocity(activation: Activation) -> None:
     rates, h = free.Rates(activation, STAIRS), 1e-3
     course = free.solve(rates, free.begin(free.spread(10), 3), [1.0 - h, 1.0, 1.0 + h])
     middle = free.solve(rates, free.begin(free.spread(10), 3), [1.0]).end
@@ -151,7 +150,7 @@ def test_the_risk_falls_by_the_mean_square_velocity(activation: Params) -> None:
         ({(0,): 0.3, (1, 2): 0.7, (0, 3, 4): -0.1}, RELU, [1, 2, 3, 4]),
     ],
 )
-def test_zeros_stay_exactly_zero(terms: Any, activation: Params, free_coordinates: list[int]) -> None:
+def test_zeros_stay_exactly_zero(terms: Any, activation: Activation, free_coordinates: list[int]) -> None:
     """At t = 300, where a rounding error of 1e-17 would have been of order 1 long before."""
     count = 1 + max(map(max, terms))
     rates = free.Rates(activation, leap.values(terms, count), 24)

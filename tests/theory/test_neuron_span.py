@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from simlab import activations
-from simlab.activations.elementwise import apply, apply_derivative
 from simlab.core.errors import BadInput
 from simlab.kernels import nngp
 from simlab.sphere.zonal import axes, zonal
@@ -18,9 +17,9 @@ DIM, COUNT, POINTS = 4, 3, 100_000
 def features(kind: str, bias: float, W: np.ndarray, X: np.ndarray, neurons: Neurons) -> np.ndarray:
     phi = activations.get(kind)
     Z = X @ W.T + bias
-    parts = [apply(phi, Z)] if neurons.outer else []
+    parts = [phi(Z)] if neurons.outer else []
     if neurons.tangent:
-        parts.append((apply_derivative(phi, Z)[:, :, np.newaxis] * X[:, np.newaxis]).reshape(len(X), -1))
+        parts.append((phi.derivative(Z)[:, :, np.newaxis] * X[:, np.newaxis]).reshape(len(X), -1))
     return np.concatenate(parts, axis=1)
 
 

@@ -9,10 +9,10 @@ import pytest
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from simlab.core import lookup
+from simlab import data
 from simlab.core.errors import BadInput
-from simlab.core.params import Params, parse
 from simlab.data.gaussian import Gaussian
+from simlab.data.law import Law
 from simlab.data.uniform_sphere import UniformSphere
 from simlab.theory.population import risk, risk_gradient, second_moment
 
@@ -35,13 +35,13 @@ def nets(near: float = 1.0, m: int = 5, d: int = 6, k: int = 3, seed: int = 0) -
     return np.concatenate([c + near * a[:k], a[k:]]), np.concatenate([V + near * W[:k], W[k:]]), c, V
 
 
-def monte_carlo(net: Net, law: Params, samples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def monte_carlo(net: Net, law: Law, samples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """(R, ∂R/∂a, ∂R/∂W) over samples, flat, and its standard errors."""
     a, W, c, V = net
     total, squares = np.zeros(1 + W.size + a.size), np.zeros(1 + W.size + a.size)
     for done in range(0, samples, 50_000):
         n = min(50_000, samples - done)
-        X = lookup.get("data", type(law).__module__.rpartition(".")[2]).sample(law, n, rng)
+        X = law.sample(n, rng)
         H = np.maximum(X @ W.T, 0.0)
         e = H @ a - np.maximum(X @ V.T, 0.0) @ c
         slopes = e[:, np.newaxis] * a * (H > 0)
@@ -51,13 +51,13 @@ def monte_carlo(net: Net, law: Params, samples: int, rng: np.random.Generator) -
     return mean, np.sqrt((squares / samples - mean**2) / samples)
 
 
-def flat(net: Net, law: Params) -> Floats:
+def flat(net: Net, law: Law) -> Floats:
     ga, gW = risk_gradient(*net, law)
     return np.concatenate([[risk(*net, law)], ga, gW.ravel()])
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_against_samples(law: Params) -> None:
+def test_against_samples(law: Law) -> None:
     """36 numbers, mean square of their errors 1 ± 0.24 in units of the standard error: each within 4, all together."""
     mean, error = monte_carlo(nets(), law, 100_000, np.random.default_rng(7))
     off = (flat(nets(), law) - mean) / error
@@ -157,9 +157,8 @@ def test_the_sphere_of_given_inputs() -> None:
 
 @pytest.mark.parametrize("law", [("boolean_cube", {"dim": 6}), ("arrays", {"path": "x.npy"})])
 def test_other_laws_are_refused(law: tuple[str, dict[str, Any]]) -> None:
-    params = parse(lookup.get("data", law[0]).Params, law[1])
-    with pytest.raises(BadInput, match=rf"law = '{law[0]}'.*allowed: uniform_sphere, gaussian"):
-        risk(*nets(), params)
+    with pytest.raises(BadInput, match=rf"law = '{law[0]}'.*allowed: gaussian, uniform_sphere"):
+        risk(*nets(), data.get(law[0], **law[1]))
 
 
 def test_arrays_that_do_not_fit() -> None:

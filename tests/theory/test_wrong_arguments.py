@@ -30,7 +30,7 @@ from simlab.theory import (
     source_condition,
     tubes,
 )
-from tests.api_walk import Call, mistakes, public
+from tests.support.argument_walk import Call, mistakes, public
 
 LAW = BallLaw.of_mass(3, 0.4)
 TARGET = Radial(lambda r: np.maximum(1.0 - r, 0.0), (1.0,))
@@ -47,7 +47,6 @@ BOUND = certificate.Spectrum(TARGET, LAW)
 CONCEPT = complexity.separation(10, 2)
 W = np.array([[1.0, 0.0, 0.0], [0.0, 0.6, 0.8]])
 NEURONS = neuron_span.Neurons.of(activations.get("relu"), 0.0, W, 8, True)
-RNG = np.random.default_rng(0)
 STUDENT = {"a": [1.0, 2.0], "W": W, "c": [1.0], "V": W[:1], "law": Gaussian(dim=3)}
 NAMES = {"text", "digits"}
 
@@ -57,8 +56,9 @@ CALLS = [
         "alpha_flow.solve",
         alpha_flow.solve,
         {"law": LAW, "target": TARGET, "alpha0": 0.3, "w": [-1.0, -0.5], "b": [1.0, 0.4], "times": [0.0, 0.1]}
-        | {"trained": "both", "rtol": 1e-3, "atol": 1e-3, "most": 1000},
+        | {"trained": "both", "accuracy": alpha_flow.Accuracy(1e-3, 1e-3, 1000)},
     ),
+    Call("alpha_flow.Accuracy", alpha_flow.Accuracy, {"rtol": 1e-3, "atol": 1e-3, "most": 1000}),
     Call("certificate.Spectrum", certificate.Spectrum, {"target": TARGET, "law": LAW}),
     Call("certificate.Spectrum.certificate", BOUND.certificate, {"width": 3}),
     Call("certificate.Spectrum.at_log", BOUND.at_log, {"log_width": 1.0}),
@@ -176,17 +176,17 @@ CALLS = [
     Call(
         "tubes.share_of_tubes",
         tubes.share_of_tubes,
-        {"directions": W, "ratio": [1.0, 2.0], "rng": RNG, "samples": 100},
+        {"directions": W, "ratio": [1.0, 2.0], "rng": np.random.default_rng(0), "samples": 100},
     ),
-    Call("tubes.covered_to", tubes.covered_to, {"unit": W, "samples": 10, "rng": RNG}),
+    Call("tubes.covered_to", tubes.covered_to, {"unit": W, "samples": 10, "rng": np.random.default_rng(0)}),
 ]
 
 RESULTS = {
     "Certificate", "Consequence", "Course", "Cover", "Curve", "Leap", "LeastWidth", "NativeNorm", "Powers", "Segment",
 }  # fmt: skip
 """What functions return: made by them alone."""
-INNER = {"Particles", "Spectral", "packed", "unpacked", "exact_risk", "sums"}
-"""A holder of arrays that `solve` checks, a protocol, and functions called within loops on what is checked before."""
+INNER = {"OfKernel", "Particles", "Spectral", "packed", "unpacked", "exact_risk", "sums"}
+"""A holder of arrays that `solve` checks, two protocols, and functions called in loops on what is checked before."""
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)

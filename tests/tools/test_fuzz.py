@@ -155,7 +155,7 @@ def test_the_command_line_is_judged(code: int, said: str, outcome: str, bad: boo
 
 
 def test_a_process_that_dies_or_hangs_is_blamed_on_its_case() -> None:
-    name = "tests.tools.planted_cases:Planted"
+    name = "tests.support.planted_cases:Planted"
     found = dict(pool.run_all(name, 1, iter(range(6)), workers=1, wall=4.0))
     outcomes = {number: verdict.outcome for number, verdict in found.items()}
     assert outcomes == {

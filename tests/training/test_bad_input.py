@@ -9,7 +9,7 @@ import pytest
 
 from simlab import flows, networks, train, training
 from simlab.core.errors import BadInput
-from tests.api_walk import Call, mistakes
+from tests.support.argument_walk import Call, mistakes
 
 DESCENT = {"kind": "gradient_descent", "steps": 5, "step": 0.1}
 
@@ -69,8 +69,11 @@ CASES: list[tuple[dict[str, Any], str]] = [
     ({"flow": {"kind": "sgd", "steps": 5, "step": 0.1, "batch": 2, "fresh": True}}, "flow.fresh = true: X and y are"),
     ({"flow": {"kind": "ode", "end_time": 1.0}, "dtype": "float32"}, "dtype = 'float32': flow.kind = 'ode' integrates"),
     (
-        {"flow": {**DESCENT, "step_unit": "particle"}, "network": {"kind": "resnet3", "width": 3, "outputs": 1}},
-        "flow.step_unit = 'particle': network.kind = 'resnet3' has no width",
+        {
+            "flow": {**DESCENT, "step_unit": "particle"},
+            "network": {"kind": "linearised", "network": {"kind": "two_layer", "width": 3}},
+        },
+        "flow.step_unit = 'particle': network.kind = 'linearised' has no width",
     ),
     ({"flow": {**DESCENT, "step": "auto"}, "y": np.zeros(6), "X": np.zeros((6, 3))}, "the tangent kernel is 0"),
     # names

@@ -11,7 +11,7 @@ import pytest
 
 from simlab import flows, networks, train, training
 from simlab.cli import _progress
-from tests import terminal
+from tests.support import terminal
 
 SCRIPT = """
 import numpy as np

@@ -60,6 +60,11 @@ class Spectrum:
         """Degrees whose eigenvalue is larger than its error, exact zeros among them."""
         return self.errors < 1.0
 
+    def polynomial_degree(self) -> int | None:
+        """The degree beyond which all eigenvalues are 0; None where the kernel is no polynomial."""
+        degree: int | None = self.kernel.polynomial_degree()
+        return degree
+
     def weights(self) -> Floats:
         """N μ a degree, its share of the trace; by logarithms where a factor leaves the range of float64."""
         sign = np.where(self.eigenvalues < 0, -1.0, 1.0)

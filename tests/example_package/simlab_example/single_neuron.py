@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab import activations
 from simlab.activations import Activation
+from simlab.activations.relu import ReLU
 from simlab.core import checks
 from simlab.core.jit import per_real
 from simlab.networks import Trainable
@@ -74,7 +74,7 @@ class SingleNeuron(Trainable):
 
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"activation": "tanh"})
 
-    activation: Activation = Field(default_factory=lambda: activations.get("relu"), description="φ")
+    activation: Activation = Field(default_factory=ReLU, description="φ")
 
     def initialise(self, dim: int, rng: np.random.Generator) -> Array:
         dim = checked_start(dim, rng, lambda d: d)

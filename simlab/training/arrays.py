@@ -16,7 +16,7 @@ Pair = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
-class Samples:
+class Arrays:
     """Inputs X : (n, d) and values y : (n,) or (n, c), in float64; without rows where nothing was given."""
 
     X: Floats
@@ -37,7 +37,7 @@ class Samples:
         return 1 if self.y.ndim == 1 else int(self.y.shape[1])
 
 
-def checked(X: Any, y: Any, test: Pair = (None, None), validation: Pair = (None, None)) -> Samples:
+def checked(X: Any, y: Any, test: Pair = (None, None), validation: Pair = (None, None)) -> Arrays:
     """Arrays as the compiled loops take them: float64, C order, writable; a single column of values as a vector.
 
     test, validation: (inputs, values), None for both where there are none.
@@ -45,7 +45,7 @@ def checked(X: Any, y: Any, test: Pair = (None, None), validation: Pair = (None,
     inputs, values = _pair(X, y, "")
     dim = inputs.shape[1]
     more = [_optional(pair, name, dim, values) for pair, name in ((test, "_test"), (validation, "_validation"))]
-    return Samples(inputs, values, *more[0], *more[1])
+    return Arrays(inputs, values, *more[0], *more[1])
 
 
 def usable(values: Floats) -> Floats:

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 
-class Served:
+class CommandServer:
     """The side of the tests."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.served"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1],
+            [sys.executable, "-m", "tests.support.command_server"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2],
             env={**os.environ, "COLUMNS": "80"},
         )  # fmt: skip
 
@@ -40,16 +40,16 @@ class Served:
 
 def serve() -> None:
     answers = os.fdopen(os.dup(1), "w")
-    kept = dict(os.environ)
+    environment = dict(os.environ)
     for line in sys.stdin:
         job = json.loads(line)
         os.chdir(job["cwd"])
-        print(json.dumps(called(job["arguments"])), file=answers, flush=True)
+        print(json.dumps(answer(job["arguments"])), file=answers, flush=True)
         os.environ.clear()
-        os.environ.update(kept)
+        os.environ.update(environment)
 
 
-def called(arguments: list[str]) -> dict[str, Any]:
+def answer(arguments: list[str]) -> dict[str, Any]:
     from simlab.cli import main
 
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:

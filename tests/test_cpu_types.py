@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests import core_types
+from tests.support import cpu_types
 
 QUICKSTART = Path(__file__).parents[1] / "runs" / "quickstart.toml"
 AGREEMENT = 1e-10
@@ -40,7 +40,7 @@ def as_it_is(tmp_path_factory: pytest.TempPathFactory) -> dict[str, NDArray[np.f
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("setting", core_types.here())
+@pytest.mark.parametrize("setting", cpu_types.here())
 def test_the_quickstart_agrees(setting: str, as_it_is: dict[str, NDArray[np.float64]], tmp_path: Path) -> None:
     found = recorded(tmp_path, setting)
     assert found.keys() == as_it_is.keys()
@@ -54,7 +54,7 @@ def test_the_quickstart_agrees(setting: str, as_it_is: dict[str, NDArray[np.floa
 def test_a_type_of_cpu_is_really_another(tmp_path: Path) -> None:
     """OpenBLAS says which kernels it took: without this the comparison would be one of equals."""
     script = "import numpy, threadpoolctl; print({i.get('architecture') for i in threadpoolctl.threadpool_info()})"
-    for setting in core_types.here():
+    for setting in cpu_types.here():
         name, value = setting.split("=")
         if name == "OPENBLAS_CORETYPE":
             command = [sys.executable, "-c", script]
