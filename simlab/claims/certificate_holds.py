@@ -18,7 +18,7 @@ from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
 from simlab.claims.claim import Claim, Judgement
-from simlab.core.params import choose, module_of
+from simlab.core.parsing import choose
 from simlab.figures.style import colours, panels, tick_at
 from simlab.record.reader import Results
 from simlab.sphere.ball_law import BallLaw
@@ -136,8 +136,8 @@ def _ordered(results: Results, name: str) -> Floats:
 def variance(dim: int, table: dict[str, Any]) -> float:
     """Var g(x): what the best constant leaves; exact but for 20 000 quantiles of the radius."""
     target = choose("targets", table, "target")
-    drawn = module_of(target).draw(target, dim, np.random.default_rng(0))
-    return float(np.var(drawn.profile(BallLaw.of_mass(dim, MASS).stratified(RADII))))
+    function = target.draw(dim, np.random.default_rng(0))
+    return float(np.var(function.profile(BallLaw.of_mass(dim, MASS).stratified(RADII))))
 
 
 def _compare(axis: Any, results: Results, at: tuple[int, int], shade: Any, name: str) -> None:

@@ -71,10 +71,7 @@ def _class_name(room: str, name: str) -> str | None:
     """The name of the class that a file of this name defines for its kind; None where the file defines none."""
     # A regular expression finds in 10 ms what takes the parser 400.
     defined: list[str] = re.findall(r"^class (\w+)\(", _text(room, name), re.MULTILINE)
-    found = next((found for found in defined if plain(found) == plain(name)), None)
-    if found is None and room == "claims" and "\ndef judge" in _text(room, name):  # TRANSITION
-        return "judge"
-    return found or ("Params" if "Params" in defined else None)  # TRANSITION
+    return next((found for found in defined if plain(found) == plain(name)), None)
 
 
 @functools.cache
@@ -167,9 +164,7 @@ def loaded(room: str) -> dict[str, type[Any]]:
 
 def able(room: str, wanted: Callable[[type[Any]], bool] | type) -> list[str]:
     """The kinds of a room that are subclasses of a contract, or whose class fulfils a condition. Imports them all."""
-    from simlab.core.transition import facts  # TRANSITION
-
-    fits = (lambda cls: issubclass(cls, wanted)) if isinstance(wanted, type) else lambda cls: wanted(facts(cls))
+    fits = (lambda cls: issubclass(cls, wanted)) if isinstance(wanted, type) else wanted
     return [kind for kind, cls in loaded(room).items() if fits(cls)]
 
 
@@ -180,9 +175,7 @@ def all_examples(room: str) -> list[tuple[str, dict[str, Any]]]:
 
 def examples(room: str, kind: str) -> list[dict[str, Any]]:
     """The tables of fields that a kind gives as examples; whole specs of an experiment."""
-    from simlab.core import transition  # TRANSITION
-
-    return transition.examples(room, kind)
+    return list(get(room, kind).examples)
 
 
 def attributes(package: str, files: bool = True) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

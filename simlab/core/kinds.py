@@ -63,16 +63,6 @@ class KindClass(ModelMetaclass):
                 raise TypeError(f"{cls.__name__} takes named fields only: {', '.join(cls.model_fields)}")
             return made(cls, fields) if issubclass(cls, Kind) else super().__call__(**fields)
 
-    def __instancecheck__(cls, thing: Any) -> bool:  # TRANSITION
-        from simlab.core import transition
-
-        return super().__instancecheck__(thing) or transition.passes(cls, thing)
-
-    def __subclasscheck__(cls, other: Any) -> bool:  # TRANSITION
-        from simlab.core import transition
-
-        return super().__subclasscheck__(other) or transition.passes_class(cls, other)
-
     def __dir__(cls) -> list[str]:
         return sorted({*cls.model_fields, *cls.shown})  # type: ignore[attr-defined]
 
@@ -122,9 +112,6 @@ class Kind(Table):
         if package == "simlab" and room:  # one of another package is in the room of its contract
             cls.room = room
         cls.kind = file if plain(file) == plain(cls.__name__) else snake(cls.__name__)
-        from simlab.core import transition  # TRANSITION
-
-        transition.subclassed(cls)
 
     @classmethod
     def of_function(cls, function: Any, key: str) -> Kind | None:

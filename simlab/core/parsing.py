@@ -48,12 +48,7 @@ def contracts_of(cls: type[Table]) -> dict[str, type[Kind]]:
 
 def rooms_of(cls: type[Table]) -> dict[str, str]:
     """Field name → room, for the fields that hold kinds."""
-    found = {name: contract.room for name, contract in contracts_of(cls).items()}
-    for name, field in cls.model_fields.items():  # TRANSITION
-        for mark in field.metadata:
-            if type(mark).__name__ == "Room":
-                found[name] = mark.name
-    return found
+    return {name: contract.room for name, contract in contracts_of(cls).items()}
 
 
 def _leaves(annotation: Any) -> list[Any]:

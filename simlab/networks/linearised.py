@@ -56,10 +56,6 @@ class Linearised(Trainable):
             raise ValueError("network.kind = 'linearised': it is linear already; give the network within it")
         return self
 
-    @property
-    def outputs(self) -> int:  # TRANSITION: output_count()
-        return self.network.output_count()
-
     def output_count(self) -> int:
         return self.network.output_count()
 
@@ -101,10 +97,6 @@ class Linearised(Trainable):
         if len(theta) % 2:
             raise BadInput(f"theta has shape {theta.shape}: must be that of the network's, twice")
         return self.network.tangent_gram(theta[len(theta) // 2 :], X, Y)
-
-
-def around(network: Trainable, theta0: Floats) -> Floats:  # TRANSITION
-    return Linearised(network=network).around(theta0)
 
 
 @functools.cache
