@@ -14,7 +14,7 @@ from simlab.cli._encoding import can_print
 from simlab.cli._progress import clock
 from simlab.lab.estimate import Estimate, estimate
 from simlab.lab.needs import size
-from simlab.lab.run import default_workers
+from simlab.lab.options import RunOptions
 
 if TYPE_CHECKING:
     from simlab.lab.spec import Spec
@@ -25,7 +25,7 @@ AT_A_TIME = 10_000  # points written by one call
 
 
 def print_plan(spec: Spec, workers: int | None, as_json: bool) -> None:
-    used = workers or default_workers(spec)
+    used = RunOptions(workers=workers).worker_count(spec)
     guess = estimate(spec, used)
     if as_json:
         _print_json(spec, used, guess)

@@ -13,6 +13,7 @@ from simlab.cli import _options
 from simlab.cli._new import complete_runs
 
 if TYPE_CHECKING:
+    from simlab.core.formats import FigureFormat
     from simlab.lab.spec import Spec
 
 FAILED_POINTS = 3
@@ -187,11 +188,12 @@ def collate(directory: Path, quiet: bool) -> None:
     click.echo(str(path))
 
 
-def _go(spec: Spec, directory: Path, as_json: bool, **options: Any) -> None:
-    """Run, draw and print; `options` are those of `running.complete`."""
+def _go(spec: Spec, directory: Path, as_json: bool, quiet: bool, figure_format: FigureFormat, **options: Any) -> None:
+    """Run, draw and print; `options` are those of `RunOptions`."""
     from simlab.cli import running
+    from simlab.lab.options import RunOptions
 
-    outcome = running.complete(spec, directory, **options)
+    outcome = running.complete(spec, directory, RunOptions(**options), quiet=quiet, figure_format=figure_format)
     if as_json:
         failed = [{"point": p, "at": spec.sweep.label(p), "error": e} for p, e in sorted(outcome.failed.items())]
         _options.print_json(

@@ -105,6 +105,8 @@ def check(spec: Spec, progress: Callable[[int], None] = lambda done: None) -> No
     """
     seen: set[tuple[str, type[Table]]] = set()
     keys = spec.sweep.keys
+    if not keys:  # the first point, which is validated, stands for all
+        return
 
     def whole_point(point: int, watch: Reads) -> None:
         experiment = spec.parse(point)

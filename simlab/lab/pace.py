@@ -64,8 +64,7 @@ class Pace:
     def __init__(self, spec: Spec, points: Iterable[int]) -> None:
         self.spec = spec
         self.began = time.monotonic()
-        self._seeds = spec.sweep.seeds or 1
-        self._costs: dict[int, float] = {}
+        self._costs: dict[int, float] = {}  # combination of axes → flops
         self._left = {point: self._weight(point) for point in points}
         self._done = 0.0
         self._points = 0
@@ -76,13 +75,15 @@ class Pace:
         self._paused += seconds
 
     def _weight(self, point: int) -> float:
-        if self.spec.sweep.points // self._seeds > WEIGHED_POINTS:
+        """Flops of a point by the experiment's own estimate, 1 where there are too many points to ask."""
+        sweep = self.spec.sweep
+        if sweep.combination(sweep.points) > WEIGHED_POINTS:
             return 1.0
-        alike = point // self._seeds
-        if alike not in self._costs:
+        combination = sweep.combination(point)
+        if combination not in self._costs:
             flops, _ = self.spec.at(point).cost() or (1.0, 0.0)
-            self._costs[alike] = max(1.0, float(flops))
-        return self._costs[alike]
+            self._costs[combination] = max(1.0, float(flops))
+        return self._costs[combination]
 
     def done(self, point: int) -> None:
         self._done += self._left.pop(point, 0.0)

@@ -139,6 +139,10 @@ class Sweep:
             for key in group
         }
 
+    def combination(self, point: int) -> int:
+        """The number of the combination of values: points that differ only in their seed have the same."""
+        return point // (self.seeds or 1)
+
     def seed_index(self, point: int) -> int:
         return self.position(point)[-1] if self.seeds is not None else 0
 

@@ -53,7 +53,7 @@ class Worker:
         from simlab.record.writer import Writer
 
         self.run = RunDirectory(directory)
-        self.spec = self.run.read_spec()
+        self.spec = self.run.read_spec(computes=False)  # the parent has validated it; points are, one by one
         self.writer = Writer(self.run.segments, self.spec.hash, provenance(), lambda line: self.report(say=[line]))
         self.commit_seconds = commit_seconds
         self.channel = channel
