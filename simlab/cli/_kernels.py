@@ -9,29 +9,18 @@ from typing import Any
 import click
 
 from simlab.cli import _kernel_options, _options
-from simlab.core.errors import shown
 
 PRINTED = 40
-
-
-class Numbers(click.ParamType):  # type: ignore[type-arg]
-    """``0.5,-1`` → (0.5, −1.0)"""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
-        if isinstance(value, tuple):
-            return value
-        try:
-            return tuple(float(part) for part in value.split(","))
-        except ValueError:
-            self.fail(f"{shown(value)}: must be a number, or several with commas between them", param, ctx)
 
 
 @click.command(short_help="Values of a kernel, and its expansion at u = ±1.")
 @_kernel_options.kernel
 @click.option(
-    "--at", type=Numbers(), default="-1,-0.5,0,0.5,1", show_default=True, help="Cosines u to evaluate κ(u) at."
+    "--at",
+    type=_kernel_options.numbers,
+    default="-1,-0.5,0,0.5,1",
+    show_default=True,
+    help="Cosines u to evaluate κ(u) at.",
 )
 @click.option(
     "--plot",
