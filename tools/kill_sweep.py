@@ -31,7 +31,7 @@ from typing import Any
 
 from kills.collate import Collate
 from kills.gram import Gram
-from kills.process import EXIT_CODES, EXIT_PATIENCE, Command, Violation, wait_for
+from kills.process import EXIT_CODES, EXIT_SECONDS, Command, Violation, wait_for
 from kills.repair import Repair
 from kills.reproduce import Reproduce
 from kills.sweep import Sweep
@@ -126,7 +126,7 @@ class Hunt:
                 hits += 1
                 self._count(tally, target, moment)
                 if target != "worker":
-                    command.wait(EXIT_PATIENCE)
+                    command.wait(EXIT_SECONDS)
                     tally.exits.append(time.monotonic() - at)
                     break
             code, said = command.wait()

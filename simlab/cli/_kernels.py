@@ -10,7 +10,7 @@ import click
 
 from simlab.cli import _kernel_options, _options
 
-PRINTED = 40
+PRINTED_LINES = 40
 
 
 @click.command(short_help="Values of a kernel, and its expansion at u = ±1.")
@@ -181,7 +181,7 @@ def _as_json(found: Any) -> dict[str, Any]:
 def _print_spectrum(one: Any, found: Any, quiet: bool) -> None:
     count, known = len(found.degrees), found.known()
     shown: Any = range(count)
-    if count > PRINTED:
+    if count > PRINTED_LINES:
         # Neighbours together: even and odd degrees have laws of their own.
         some = {round((count - 2) ** (i / 14)) for i in range(15)}
         shown = sorted({*range(11), *some, *(k + 1 for k in some)})

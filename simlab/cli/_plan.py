@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from simlab.lab.sweep import Sweep
 
 LISTED_POINTS = 200
-AT_A_TIME = 10_000  # points written by one call
+WRITTEN_POINTS = 10_000  # by one call
 
 
 def print_plan(spec: Spec, workers: int | None, as_json: bool) -> None:
@@ -65,9 +65,11 @@ def _print_json(spec: Spec, workers: int, guess: Estimate) -> None:
     ascii_only = not all(can_print(_json(value, False)) for value in values if not isinstance(value, int | float))
     click.echo(_json(head, ascii_only).removesuffix("]\n}"))
     texts = _points(spec.sweep, ascii_only)
-    for first in range(0, spec.sweep.points, AT_A_TIME):
-        last = first + AT_A_TIME >= spec.sweep.points
-        click.echo(",\n".join(text for _, text in zip(range(AT_A_TIME), texts, strict=False)) + ("" if last else ","))
+    for first in range(0, spec.sweep.points, WRITTEN_POINTS):
+        last = first + WRITTEN_POINTS >= spec.sweep.points
+        click.echo(
+            ",\n".join(text for _, text in zip(range(WRITTEN_POINTS), texts, strict=False)) + ("" if last else ",")
+        )
     click.echo(" ]\n}")
 
 

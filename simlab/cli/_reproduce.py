@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from simlab.claims.ledger import Verdict
     from simlab.lab.pace import Snapshot
 
-JUDGED_FALSE = 3
+EXIT_JUDGED_FALSE = 3
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -113,7 +113,7 @@ def reproduce(
                 f"`simlab show {first}` says what was expected, {output / size / first / 'verdict.json'} what was found"
             )
             click.echo(f"simlab: {said}", err=True)
-        sys.exit(JUDGED_FALSE)
+        sys.exit(EXIT_JUDGED_FALSE)
 
 
 COMMANDS = {"reproduce": reproduce}

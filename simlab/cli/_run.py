@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from simlab.core.formats import FigureFormat
     from simlab.lab.spec import Spec
 
-FAILED_POINTS = 3
+EXIT_FAILED_POINTS = 3
 
 
 def complete_specs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -132,8 +132,8 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
     counts = {s.name.lower(): int((marks == s).sum()) for s in Status}
     results, early = running.results_of(run, spec, index)
     failures = [
-        {"point": point, "at": spec.sweep.label(point), "error": error, "traceback": trace}
-        for point, (_, error, trace) in sorted(index.failed.items())
+        {"point": point, "at": spec.sweep.label(point), "error": failure.error, "traceback": failure.traceback}
+        for point, failure in sorted(index.failed.items())
     ]
     found: dict[str, Any] = {
         "directory": str(directory),
@@ -212,7 +212,7 @@ def _go(spec: Spec, directory: Path, as_json: bool, quiet: bool, figure_format: 
         if outcome.figure:
             click.echo(str(outcome.figure))
     if outcome.failed:
-        sys.exit(FAILED_POINTS)
+        sys.exit(EXIT_FAILED_POINTS)
 
 
 COMMANDS = {"run": run, "resume": resume, "status": status, "collate": collate}

@@ -13,7 +13,7 @@ from simlab.experiments.experiment import Experiment
 from simlab.lab.covering import Cover, alike, covering
 from simlab.lab.spec import Spec
 
-WEIGHED_POINTS = 1000  # combinations of what matters, and values of one axis, that are looked at
+WEIGHED_POINTS = 1000  # combinations of the axes that matter, and values of one axis, that are looked at
 
 
 def check(spec: Spec, finished: Collection[int] = (), say: Callable[[str], None] = lambda line: None) -> None:

@@ -148,7 +148,7 @@ class Pool:
         self.deaths: dict[int, int] = {}  # point → workers that died at it
         self.deaths_since_commit = 0
         self.fatal: list[tuple[int, int, str]] = []  # point, attempt, error of points to be recorded as failed
-        self.attempts = {point: failure[0] + 1 for point, failure in index.failed.items()}
+        self.attempts = {point: failure.attempt + 1 for point, failure in index.failed.items()}
         self.failed: dict[int, str] = {}  # point → error
         self.finished = set(index.finished)
         self.pace = Pace(spec, self.todo)
@@ -262,7 +262,7 @@ class Pool:
 
     def _attempt(self, point: int) -> int:
         checkpoint = self.index.checkpoints.get(point)
-        return self.attempts.get(point, checkpoint.attempt if checkpoint else 0)
+        return self.attempts.get(point, checkpoint.reached.attempt if checkpoint else 0)
 
     def _handle(self, worker: _Worker, message: dict[str, Any] | None) -> None:
         if message is None:

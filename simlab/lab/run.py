@@ -22,7 +22,7 @@ from simlab.record.index import Index
 from simlab.record.provenance import changes, provenance
 from simlab.record.reader import open_results
 from simlab.record.repair import clear_replaced
-from simlab.record.writer import MERGE_AT
+from simlab.record.writer import MERGE_SEGMENTS
 
 if TYPE_CHECKING:
     import xarray
@@ -134,7 +134,7 @@ def run_spec(
         if state == "damaged":
             say(f"{run.results}: {WRITTEN_AGAIN}")
         if points or state != "sound":  # a worker takes a second or two to start
-            chore: Chore | None = "merge" if len(index.segments) >= MERGE_AT else None
+            chore: Chore | None = "merge" if len(index.segments) >= MERGE_SEGMENTS else None
             pool = Pool(run, spec, index, points, options, progress=progress, say=say, chore=chore)
             try:
                 failed = pool.work()

@@ -22,7 +22,7 @@ from simlab.lab.spec import resolve
 from simlab.lab.worker import Worker
 from simlab.record.reader import Results
 from simlab.record.segments import Checkpoint, Segment
-from simlab.record.writer import MERGE_AT, Writer
+from simlab.record.writer import MERGE_SEGMENTS, Writer
 from tests.support.runs import datasets, small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
@@ -158,7 +158,7 @@ def test_a_checkpoint_whose_file_was_merged_away_is_found_again(tmp_path: Path) 
         worker = Worker(run.path, 30.0, nowhere)
         worker._merge()
         held = run.index(spec).checkpoints[0].segment.path
-        for _ in range(MERGE_AT):
+        for _ in range(MERGE_SEGMENTS):
             worker.writer.commit({11: begun(11)})
         assert not held.exists(), "the file was not merged: nothing is tested"
         worker._compute(0, True, 0)

@@ -142,7 +142,7 @@ def test_a_missing_peer_is_reported_and_no_error(race: Race, tmp_path: Path, mon
 def test_a_contestant_that_fails_does_not_stop_the_others(
     race: Race, change: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(harness, "PATIENCE", 0.1)
+    monkeypatch.setattr(harness, "QUIT_SECONDS", 0.1)
     found = race(**change)
     fast = found["contestants"][1]
     assert (fast["status"], fast["message"]) == ("failed", message)

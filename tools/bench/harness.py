@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CONTESTANTS = Path(__file__).parent / "contestants"
-PATIENCE = 10.0  # seconds that a contestant has to quit by itself
+QUIT_SECONDS = 10.0  # that a contestant has to quit by itself
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -197,7 +197,7 @@ class Process:
         if self.popen.poll() is None:
             self.popen.send_signal(signal.SIGCONT)
             try:
-                self.popen.communicate(b'{"do": "quit"}\n', timeout=PATIENCE)
+                self.popen.communicate(b'{"do": "quit"}\n', timeout=QUIT_SECONDS)
             except subprocess.TimeoutExpired:
                 self.popen.kill()
         self.popen.communicate()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kills.process import EXIT_CODES, Command, Violation
 from kills.work import Work, agrees_so_far, alone, committed, datasets, none_lost, same_bytes, same_datasets
-from simlab.record.writer import MERGE_AT
+from simlab.record.writer import MERGE_SEGMENTS
 
 SPEC = """
 [experiment]
@@ -101,7 +101,7 @@ def unfinished(spec: Path, directory: Path, segments: int, merged: bool = False)
     def enough() -> bool:
         names = [path.stem for path in (directory / "segments").glob("*.h5")]
         # A writer numbers its segments; it merges the first eight.
-        return len(names) >= segments and (not merged or any(int(name[-6:]) >= MERGE_AT for name in names))
+        return len(names) >= segments and (not merged or any(int(name[-6:]) >= MERGE_SEGMENTS for name in names))
 
     while command.alive and not enough():
         time.sleep(0.01)

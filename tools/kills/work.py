@@ -18,7 +18,7 @@ from kills.process import Command, Violation
 from simlab.lab.directory import RunDirectory
 from simlab.record.verify import verify_run
 
-READ_AGAIN = 20
+READ_ATTEMPTS = 20
 IN_USE = "another"  # process: a second one on the same files is refused so
 
 
@@ -80,7 +80,7 @@ class Work(ABC):
     def sound(self, directory: Path) -> None:
         """No file of a run is called damaged: after kills that would be a false alarm."""
         self.facts["sound_checks"] += 1
-        for _ in range(READ_AGAIN):
+        for _ in range(READ_ATTEMPTS):
             try:
                 if lines := verify_run(directory):
                     raise Violation("failing", f"called damaged after a kill: {lines[0]}")
@@ -106,7 +106,7 @@ def committed(directory: Path) -> dict[int, int]:
     spec = run.read_spec()
     index = run.index(spec)
     index.check_rows(spec.sweep.points)
-    found = {point: at.records for point, at in index.checkpoints.items()}
+    found = {point: at.reached.records for point, at in index.checkpoints.items()}
     return found | {point: length + 1 for point, length in index.finished.items()}
 
 
