@@ -59,27 +59,16 @@ def size(text: str) -> int:
     return nbytes
 
 
-def _complete(room: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Names of the kinds of a room, for the shell."""
-
-    def names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-        from simlab.core import catalogue
-
-        return [name for name in catalogue.names(room) if name.startswith(incomplete)]
-
-    return names
-
-
 def kernel(function: F) -> F:
     """KIND and the fields of a kernel; `kernels` turns them into objects."""
     for decorate in reversed(
         (
-            click.argument("kind", shell_complete=_complete("kernels")),
+            click.argument("kind", shell_complete=_options.completing(_options.kinds_of("kernels"))),
             click.option("--depth", type=integers, help="Weight layers, 2 is one hidden layer; several: 2,3,10."),
             click.option(
                 "--activation",
                 metavar="NAME",
-                shell_complete=_complete("activations"),
+                shell_complete=_options.completing(_options.kinds_of("activations")),
                 help="relu, erf, … (`simlab list activations`).",
             ),
             click.option(

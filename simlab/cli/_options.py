@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar
 
 import click
@@ -104,6 +104,22 @@ def only_reads(command: Callable[P, R]) -> Callable[P, R]:
         return command(*args, **options)
 
     return reading
+
+
+def completing(names: Callable[[], Iterable[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """For ``shell_complete``: the names that begin as the word does."""
+    return lambda context, parameter, incomplete: [name for name in names() if name.startswith(incomplete)]
+
+
+def kinds_of(room: str) -> Callable[[], list[str]]:
+    """Gives the names of the kinds of a room; imports only when it is called."""
+
+    def names() -> list[str]:
+        from simlab.core import catalogue
+
+        return catalogue.names(room)
+
+    return names
 
 
 def print_json(value: Any) -> None:

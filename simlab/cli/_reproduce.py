@@ -17,15 +17,9 @@ if TYPE_CHECKING:
 EXIT_JUDGED_FALSE = 3
 
 
-def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from simlab.core import catalogue
-
-    return [name for name in catalogue.names("claims") if name.startswith(incomplete)]
-
-
 @click.command(short_help="Measure and judge claims, each beside a control.")
-@click.argument("claims", nargs=-1, shell_complete=_complete)
-@click.option("--quick", "size", flag_value="quick", default=True, help="At most 15 s a claim.  [default]")
+@click.argument("claims", nargs=-1, shell_complete=_options.completing(_options.kinds_of("claims")))
+@click.option("--quick", "size", flag_value="quick", default=True, help="At most 15 s per claim.  [default]")
 @click.option("--full", "size", flag_value="full", help="At the size of the sources: minutes to hours.")
 @click.option(
     "-o",

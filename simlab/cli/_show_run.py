@@ -13,9 +13,9 @@ from simlab.cli import _options, _text
 if TYPE_CHECKING:
     from simlab.record.reader import Results
 
-SPEC_LINES = 24
+SPEC_LINES = 24  # shown without --whole, as the next two
 SHOWN_FAILURES = 5
-SHOWN_VALUES = 8
+SHOWN_VALUES = 8  # of an axis
 OWN = ("length", "status", "error")
 """What results.h5 says of the points themselves."""
 

@@ -51,7 +51,7 @@ class Toy(Work):
     kind = "sound"
 
     def prepare(self) -> None:
-        self.life = 0.3
+        self.life_seconds = 0.3
 
     def begin(self, chance: random.Random) -> None:
         self.place.mkdir()

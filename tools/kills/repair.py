@@ -35,7 +35,7 @@ class Repair(Work):
         if not self.whole.exists():
             unfinished(spec, self.stopped, 4)
             shutil.copytree(self.stopped, self.whole)
-        self.life = alone(["resume", str(self.whole), "--workers", str(self.workers), "-q"])
+        self.life_seconds = alone(["resume", str(self.whole), "--workers", str(self.workers), "-q"])
 
     def begin(self, chance: random.Random) -> None:
         shutil.copytree(self.stopped, self.place)
