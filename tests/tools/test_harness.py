@@ -25,7 +25,7 @@ TOY = """
 import os, sys, time
 sys.path.insert(0, {contestants!r})
 import numpy as np
-from serve import Missing, serve
+from serve import serve
 
 class Toy:
     def __init__(self, parameters, inputs):
@@ -52,7 +52,7 @@ class Toy:
 
 def prepare(parameters, inputs):
     if "lacks" in parameters:
-        raise Missing(parameters["lacks"])
+        raise ModuleNotFoundError(parameters["lacks"])
     return Toy(parameters, inputs)
 
 serve(prepare)
