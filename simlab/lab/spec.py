@@ -90,7 +90,7 @@ class Spec:
             return self.parse(point)
         found = self._experiments[combination] = self._experiments.pop(combination)  # now it is the last one
         if (watch := reads.current()) is not None:
-            for path, kind in _inside(found, "experiment", ""):
+            for path, kind in kinds_inside(found):
                 watch.name(kind, path)
         return found
 
@@ -294,15 +294,19 @@ def _brief(value: Any) -> str:
     return value if isinstance(value, str) and len(value) <= LONGEST_VALUE else shown(value)
 
 
-def _inside(kind: Kind, path: str, choices_at: str) -> Iterator[tuple[str, Kind]]:
-    """A kind and the kinds that it is made of, each with the dotted key of its table, as `parse` names them."""
+def kinds_inside(kind: Kind, path: str = "experiment", tables_at: str = "") -> Iterator[tuple[str, Kind]]:
+    """A kind and all kinds that it holds, each with the dotted key of its table, as `parse` names them.
+
+    path: dotted key of the kind's own table.
+    tables_at: what comes before the keys of the tables of its kinds; "" for an experiment, whose tables are at the top.
+    """
     yield path, kind
     for name in rooms_of(type(kind)):
-        value, key = getattr(kind, name), join(choices_at, name)
+        value, key = getattr(kind, name), join(tables_at, name)
         named = [(f"{key}[{i}]", one) for i, one in enumerate(value)] if isinstance(value, tuple) else [(key, value)]
         for at, one in named:
             if isinstance(one, Kind):
-                yield from _inside(one, at, at)
+                yield from kinds_inside(one, at, at)
 
 
 def _parse_point(experiment: type[Any], tables: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
