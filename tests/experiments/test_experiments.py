@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.lab.spec import Spec, resolve
 from simlab.record.schema import RESERVED
@@ -16,7 +16,7 @@ from tests.support.points import compute
 from tests.support.runs import small_tables
 from tests.support.stored import write_images
 
-KINDS = kinds.all_examples("experiments")
+KINDS = catalogue.all_examples("experiments")
 
 
 @pytest.fixture(autouse=True)
