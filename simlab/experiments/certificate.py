@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput, one_of
 from simlab.core.parsing import AsTuple
 from simlab.core.rng import Streams
@@ -81,11 +81,11 @@ class Certificate(OneShot):
     @model_validator(mode="after")
     def _radial(self) -> Self:
         if not self.data.has_radius_law:
-            able = kinds.able("data", lambda law: law.has_radius_law)
+            able = catalogue.able("data", lambda law: law.has_radius_law)
             raise ValueError(f"data.kind = {self.data.kind!r}: its transform has no tubes (allowed: {one_of(able)})")
         for name, target in self._targets().items():
             if not target.is_radial:
-                able = kinds.able("targets", lambda cls: cls.is_radial)
+                able = catalogue.able("targets", lambda cls: cls.is_radial)
                 raise ValueError(
                     f"{name}.kind = {target.kind!r}: not a function of ‖x‖ alone (allowed: {one_of(able)})"
                 )

@@ -23,7 +23,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from simlab.activations.relu import ReLU
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import one_of
 from simlab.core.rng import Streams
 from simlab.data.law import Law
@@ -103,7 +103,7 @@ class PopulationFlow(Followed):
     @classmethod
     def _is_rotation_invariant(cls, law: Law) -> Law:
         if law.second_moment() is None:
-            able = kinds.able("data", lambda cls: cls.second_moment is not Law.second_moment)
+            able = catalogue.able("data", lambda cls: cls.second_moment is not Law.second_moment)
             raise ValueError(f"{NO_CLOSED_FORM} (allowed: {one_of(able)})")
         return law
 
@@ -111,7 +111,7 @@ class PopulationFlow(Followed):
     @classmethod
     def _has_neurons(cls, target: Target) -> Target:
         if not target.has_neurons:
-            able = kinds.able("targets", lambda cls: cls.has_neurons)
+            able = catalogue.able("targets", lambda cls: cls.has_neurons)
             raise ValueError(f"{NO_CLOSED_FORM} (allowed: {one_of(able)})")
         return target
 
@@ -136,7 +136,7 @@ class PopulationFlow(Followed):
     def _observables_do_without_samples(self) -> Self:
         for observable in self.observables:
             if observable.needs_samples:
-                able = kinds.able("observables", lambda cls: not cls.needs_samples)
+                able = catalogue.able("observables", lambda cls: not cls.needs_samples)
                 raise ValueError(
                     f"observables: {observable.kind} is about training samples, and there are none "
                     f"(allowed: {one_of(able)})"

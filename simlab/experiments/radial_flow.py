@@ -28,7 +28,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from pydantic import model_validator
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput, one_of
 from simlab.core.rng import Streams
 from simlab.core.state import State
@@ -96,7 +96,7 @@ class RadialFlow(GradientFlow):
     @model_validator(mode="after")
     def _has_a_radial_theory(self) -> Self:
         if not self.data.has_radius_law:
-            able = kinds.able("data", lambda law: law.has_radius_law)
+            able = catalogue.able("data", lambda law: law.has_radius_law)
             raise ValueError(
                 f"data.kind = {self.data.kind!r}: no law of the radius to compare with; "
                 f"use gradient_flow (allowed: {one_of(able)})"

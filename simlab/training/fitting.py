@@ -13,7 +13,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from simlab.core import checks, kinds
+from simlab.core import catalogue, checks
 from simlab.core.checks import BadData
 from simlab.core.errors import BadInput, nearest, one_of, shown
 from simlab.core.parsing import choose, parse
@@ -97,8 +97,8 @@ def _seed(seed: Any) -> int:
 def _chosen(room: str, value: Any, key: str) -> Any:
     """The kind that an object, a class, a name or a table stands for; refuses a kind of another room."""
     found = choose(room, _plain(value) if isinstance(value, Mapping) else value, key)
-    if not isinstance(found, kinds.contract(room)):
-        must = f"must be one of simlab.{room}, such as {one_of(kinds.names(room))}"
+    if not isinstance(found, catalogue.contract(room)):
+        must = f"must be one of simlab.{room}, such as {one_of(catalogue.names(room))}"
         raise BadInput(f"{key} = {shown(value)}: {must}") from None
     return found
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic import Field
 
 from simlab import experiments
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.core.rng import Streams
 from simlab.core.state import State
@@ -21,7 +21,7 @@ from tests.support.points import compute
 from tests.support.runs import small_tables
 from tests.support.stored import write_images
 
-KINDS = kinds.all_examples("experiments")
+KINDS = catalogue.all_examples("experiments")
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def test_validation_draws_no_target(kind: str, tables: dict[str, Any], monkeypat
     def drawn(*_: Any) -> Any:
         raise AssertionError("a target was drawn")
 
-    for cls in kinds.loaded("targets").values():
+    for cls in catalogue.loaded("targets").values():
         monkeypatch.setattr(cls, "draw", drawn)
     resolve(tables).at(0).outputs()
 
