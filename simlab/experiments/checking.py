@@ -109,8 +109,7 @@ def _run(experiment: Experiment, outputs: Mapping[str, Output], checkpoints: Pat
         if checkpoints is not None:
             state = experiment.restore(_through_a_file(state, checkpoints))
             work = experiment.prepare(Streams(SEED))
-    for name, values in parts.items():
-        run.columns[name] = np.concatenate(values) if outputs[name].is_trajectory else values[0]
+    run.columns = {n: np.concatenate(p) if outputs[n].is_trajectory else p[0] for n, p in parts.items()}
     return run
 
 
