@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simlab.core import checks, kinds, parsing
+from simlab.core import catalogue, checks, parsing
 from simlab.data.checking import check
 from simlab.data.law import Law
 
@@ -18,9 +18,9 @@ __all__ = ["Law", "check", "get"]
 def get(name: str, **fields: Any) -> Law:
     """The law of this name: ``get("uniform_sphere", dim=10)``."""
     checks.instance(name, "data", str, "the name of a kind, a string")
-    chosen: Law = parsing.parse(kinds.get("data", name, "data"), fields, f"data {name}")
+    chosen: Law = parsing.parse(catalogue.get("data", name, "data"), fields, f"data {name}")
     return chosen
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = kinds.attributes(__name__)
+    __getattr__, __dir__ = catalogue.attributes(__name__)

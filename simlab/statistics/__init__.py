@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.statistics.degrees import degrees_present, predicted_slope
 from simlab.statistics.means import centre, seed_range, standard_error
 from simlab.statistics.power_law import (
@@ -44,4 +44,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = kinds.attributes(__name__)
+    __getattr__, __dir__ = catalogue.attributes(__name__)

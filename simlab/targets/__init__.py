@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simlab.core import checks, kinds, parsing
+from simlab.core import catalogue, checks, parsing
 from simlab.targets.boolean_function import BooleanFunction
 from simlab.targets.checking import check
 from simlab.targets.hierarchy import Hierarchy
@@ -23,9 +23,9 @@ __all__ = ["BooleanFunction", "Hierarchy", "NeuronSum", "Radial", "Target", "che
 def get(name: str, **fields: Any) -> Target:
     """The target of this name: ``get("relu_teacher", neurons=3)``."""
     checks.instance(name, "target", str, "the name of a kind, a string")
-    chosen: Target = parsing.parse(kinds.get("targets", name, "target"), fields, f"target {name}")
+    chosen: Target = parsing.parse(catalogue.get("targets", name, "target"), fields, f"target {name}")
     return chosen
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = kinds.attributes(__name__)
+    __getattr__, __dir__ = catalogue.attributes(__name__)

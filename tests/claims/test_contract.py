@@ -13,10 +13,10 @@ from simlab import claims
 from simlab.claims import Claim, Judgement, check
 from simlab.claims.ledger import spec_of
 from simlab.claims.relu_parity import ReLUParity
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.figures.synthetic import SyntheticResults
 
-NAMES = kinds.names("claims")
+NAMES = catalogue.names("claims")
 FILES = sorted(Path(claims.__file__).parent.glob("*.py"))
 
 

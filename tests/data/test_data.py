@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from simlab import data
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.core.parsing import parse
 from simlab.data.boolean_cube import BooleanCube
@@ -32,7 +32,7 @@ def _stored_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SIMLAB_DATA", str(tmp_path))
 
 
-@pytest.mark.parametrize(("kind", "fields"), kinds.all_examples("data"))
+@pytest.mark.parametrize(("kind", "fields"), catalogue.all_examples("data"))
 def test_every_law_keeps_the_contract(kind: str, fields: dict[str, Any]) -> None:
     data.check(data.get(kind, **fields))
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from simlab import targets
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.core.parsing import parse
 from simlab.targets import Hierarchy
@@ -111,8 +111,8 @@ def test_the_impossible_is_refused_in_one_line(kind: str, fields: dict[str, Any]
 
 @pytest.mark.parametrize("kind", ["kernel_flow", "learning_curve", "random_features_error"])
 def test_experiments_of_one_output_refuse_several(kind: str) -> None:
-    example = next(table for name, table in kinds.all_examples("experiments") if name == kind and "target" in table)
+    example = next(table for name, table in catalogue.all_examples("experiments") if name == kind and "target" in table)
     own = {key: value for key, value in example["experiment"].items() if key != "kind"}
     tables = {key: value for key, value in example.items() if key != "experiment"}
     with pytest.raises(BadInput, match=r"target.kind = 'separation': it has 2 outputs; must have one value here"):
-        parse(kinds.get("experiments", kind), own | tables | {"target": {"kind": "separation", "size": 2}})
+        parse(catalogue.get("experiments", kind), own | tables | {"target": {"kind": "separation", "size": 2}})

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simlab import targets
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.core.parsing import parse
 from simlab.networks import mlp
@@ -21,7 +21,9 @@ from simlab.targets.quadratic_form import QuadraticForm
 from simlab.targets.smooth_zonal import SmoothZonal
 from simlab.targets.teacher import Teacher
 
-KNOWN = [(kind, table) for kind, table in kinds.all_examples("targets") if kinds.get("targets", kind).knows_power]
+KNOWN = [
+    (kind, table) for kind, table in catalogue.all_examples("targets") if catalogue.get("targets", kind).knows_power
+]
 
 
 def points(n: int, dim: int, seed: int, radius: float = 1.0) -> np.ndarray:
@@ -43,7 +45,7 @@ def test_power_agrees_with_an_estimate_over_pairs(kind: str, fields: dict[str, A
 
 @pytest.mark.parametrize("kind", ["gegenbauer", "cap", "smooth_zonal"])
 def test_targets_on_the_sphere_see_the_direction_only(kind: str) -> None:
-    f = targets.get(kind, **kinds.get("targets", kind).examples[1]).draw(6, np.random.default_rng(1))
+    f = targets.get(kind, **catalogue.get("targets", kind).examples[1]).draw(6, np.random.default_rng(1))
     X = points(50, 6, 3)
     np.testing.assert_allclose(f(X), f(7.5 * X), rtol=1e-9)
     assert np.isfinite(f(np.zeros((2, 6)))).all()
@@ -52,7 +54,7 @@ def test_targets_on_the_sphere_see_the_direction_only(kind: str) -> None:
 @pytest.mark.parametrize("radius", [0.5, 3.0])
 @pytest.mark.parametrize(("kind", "number"), [("neuron", 0), ("neuron", 1), ("quadratic_form", 2)])
 def test_power_at_another_radius(kind: str, number: int, radius: float) -> None:
-    target = targets.get(kind, **kinds.get("targets", kind).examples[number])
+    target = targets.get(kind, **catalogue.get("targets", kind).examples[number])
     f = target.draw(4, np.random.default_rng(5))
     got = degree_power(f, 4, 3, points(2000, 4, 6, radius))
     assert (abs(got.power - target.power(4, 3, radius=radius)) < 4 * got.errors + 1e-12).all()
