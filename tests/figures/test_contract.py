@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from simlab import figures
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.figures.looks import check_looks
 from simlab.figures.staircases import Staircases
@@ -20,7 +20,7 @@ from simlab.lab.spec import resolve
 from tests.support.runs import small_tables
 
 
-@pytest.mark.parametrize(("name", "table"), kinds.all_examples("figures"))
+@pytest.mark.parametrize(("name", "table"), catalogue.all_examples("figures"))
 def test_every_figure_keeps_the_contract(name: str, table: dict[str, Any]) -> None:
     figures.check(figures.get(name, **table))
 
