@@ -98,8 +98,8 @@ class GPWidth(RandomNets):
     def measure_net(self, work: Work, state: Outputs, theta: Floats) -> None:
         H = self.network.features(theta, work.X)
         top = self.network.layers(theta, work.X.shape[1])[-1]
-        state.squares[state.measured] = np.mean((H @ H.T - work.limit) ** 2)
-        state.values[state.measured] = top @ H.T
+        state.squares[state.drawn] = np.mean((H @ H.T - work.limit) ** 2)
+        state.values[state.drawn] = top @ H.T
 
     def summarise(self, limit: Floats, state: Outputs) -> dict[str, float]:
         K, values, squares = limit, state.values, state.squares

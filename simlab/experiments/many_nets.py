@@ -39,11 +39,11 @@ class Work(NamedTuple):
 class NetsState(State):
     """The nets so far.
 
-    measured: number of nets measured.
+    drawn: number of nets drawn and measured.
     rng: draws the next net.
     """
 
-    measured: int = 0
+    drawn: int = 0
     rng: np.random.Generator
 
 
@@ -70,7 +70,7 @@ class RandomNets(Experiment):
 
     @abstractmethod
     def measure_net(self, work: Work, state: Any, theta: Floats) -> None:
-        """Keep what is needed of the net with these weights, as number ``state.measured``."""
+        """Keep what is needed of the net with these weights, as number ``state.drawn``."""
 
     @abstractmethod
     def summarise(self, limit: Floats, state: Any) -> dict[str, Any]:
@@ -89,13 +89,13 @@ class RandomNets(Experiment):
     def advance(self, work: Work, state: NetsState) -> Columns:
         for _ in working_time():
             self.measure_net(work, state, self.network.initialise(work.X.shape[1], state.rng))
-            state.measured += 1
+            state.drawn += 1
             if self.finished(state):
                 return self.to_columns(self.summarise(work.limit, state))
         return {}
 
     def finished(self, state: NetsState) -> bool:
-        return state.measured == self.draws
+        return state.drawn == self.draws
 
     def progress(self, state: NetsState) -> tuple[float, float]:
-        return state.measured, self.draws
+        return state.drawn, self.draws

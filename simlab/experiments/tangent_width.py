@@ -81,7 +81,7 @@ class TangentWidth(RandomNets):
         return Grams(grams=np.zeros((self.draws, self.points, self.points)), rng=rng)
 
     def measure_net(self, work: Work, state: Grams, theta: Floats) -> None:
-        state.grams[state.measured] = self.network.tangent_gram(theta, work.X)
+        state.grams[state.drawn] = self.network.tangent_gram(theta, work.X)
 
     def summarise(self, limit: Floats, state: Grams) -> dict[str, Any]:
         grams, apart = state.grams, state.grams - limit
