@@ -13,7 +13,7 @@ import pytest
 
 import simlab
 from simlab import activations, kernels, machines, networks
-from simlab.core import kinds, lookup
+from simlab.core import catalogue, lookup
 from simlab.core.parsing import parse
 from simlab.kernels import ntk
 from simlab.machines.feature_ridge import feature_path
@@ -143,7 +143,7 @@ MACHINES = [
 
 def of_kinds() -> Iterator[Call]:
     """The functions of every kind of networks, targets and data that draw, and those that tell a size."""
-    for kind, fields in kinds.all_examples("networks"):
+    for kind, fields in catalogue.all_examples("networks"):
         module = lookup.get("networks", kind)
         net = parse(module.Params, fields)
         for name in ("initialise", "draw"):
@@ -176,7 +176,7 @@ def of_kinds() -> Iterator[Call]:
                 lambda weights, X, part, m=module, p=net: m.features(p, weights, X, part),
                 {"weights": weights, "X": X, "part": slice(0, 2)},
             )
-    for kind, fields in kinds.all_examples("targets"):
+    for kind, fields in catalogue.all_examples("targets"):
         module = lookup.get("targets", kind)
         target = parse(module.Params, fields)
         yield Call(f"{kind}.draw", lambda dim, rng, m=module, p=target: m.draw(p, dim, rng), {"dim": 5, "rng": RNG})
@@ -186,7 +186,7 @@ def of_kinds() -> Iterator[Call]:
                 lambda dim, max_degree, m=module, p=target: m.power(p, dim, max_degree),
                 {"dim": 5, "max_degree": 3},
             )
-    for kind, fields in kinds.all_examples("data"):
+    for kind, fields in catalogue.all_examples("data"):
         module = lookup.get("data", kind)
         if not getattr(module, "FINITE", False):
             law = parse(module.Params, fields)
