@@ -11,7 +11,7 @@ import pytest
 from simlab import activations, kernels, networks
 from simlab.core import kinds
 from simlab.core.errors import BadInput
-from simlab.core.params import choose
+from simlab.core.parsing import choose
 from simlab.kernels import laplace, nngp, ntk, polynomial, residual
 
 RNG = np.random.default_rng(3)
