@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import simlab
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.parsing import dump, parse
 
 ROOT = Path(__file__).parents[1]
@@ -54,10 +54,10 @@ def test_every_module_says_what_it_is(path: Path) -> None:
 
 
 @pytest.mark.usefixtures("allow_code")
-@pytest.mark.parametrize("room", [room for room in kinds.rooms() if room not in ("claims", "experiments")])
+@pytest.mark.parametrize("room", [room for room in catalogue.rooms() if room not in ("claims", "experiments")])
 def test_every_kind_has_examples_that_are_right(room: str) -> None:
-    for kind, table in kinds.all_examples(room):
-        parsed = parse(kinds.get(room, kind), table, room)
+    for kind, table in catalogue.all_examples(room):
+        parsed = parse(catalogue.get(room, kind), table, room)
         assert parse(type(parsed), dump(parsed)) == parsed
 
 

@@ -23,7 +23,7 @@ import matplotlib
 import pytest
 
 from simlab.cli._app import app
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.lab.spec import resolve
 from simlab.lab.tables import parse_toml
 from tests.support.command_server import CommandServer
@@ -166,7 +166,7 @@ def test_a_command_is_as_the_help_has_it(line: int, words: list[str], at_desk: P
     context = parsed([name, *arguments])
     if name == "reproduce":
         claims = [value for value in arguments if re.fullmatch("[a-z_]+", value)]
-        assert set(claims) - {"out"} <= set(kinds.names("claims"))
+        assert set(claims) - {"out"} <= set(catalogue.names("claims"))
         assert context.params
         return
     if name == "run":

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from simlab import claims
-from simlab.core import bibliography, guides, kinds
+from simlab.core import bibliography, catalogue, guides
 
 ROOT = Path(__file__).parents[1]
 TEXT = guides.read("mathematics")
@@ -77,7 +77,7 @@ def test_the_guide_itself_refers_to_what_it_holds() -> None:
     assert set(bibliography.sources()) <= used | everywhere, "listed, but cited nowhere"
 
 
-@pytest.mark.parametrize("name", kinds.names("claims"))
+@pytest.mark.parametrize("name", catalogue.names("claims"))
 def test_the_source_of_every_claim_is_known(name: str) -> None:
     claim = claims.get(name)
     assert bibliography.unknown(claim.source) == []

@@ -13,7 +13,7 @@ import pytest
 
 import simlab
 from simlab import activations, kernels, machines, networks
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.parsing import choose
 from simlab.kernels import ntk
 from simlab.machines.feature_ridge import feature_path
@@ -146,7 +146,7 @@ MACHINES = [
 
 def examples(room: str) -> Iterator[tuple[str, Any]]:
     """(name, kind) of every example of every kind of a room."""
-    for kind, fields in kinds.all_examples(room):
+    for kind, fields in catalogue.all_examples(room):
         yield kind, choose(room, {"kind": kind, **fields}, room)
 
 

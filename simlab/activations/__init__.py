@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from simlab.activations.activation import Activation, Compiled
-from simlab.core import checks, kinds
+from simlab.core import catalogue, checks
 from simlab.core.errors import BadInput, shown
 from simlab.core.parsing import parse
 
@@ -25,7 +25,7 @@ of_function = Activation.of_function
 def get(name: str, **fields: Any) -> Activation:
     """The activation of this name: ``get("leaky_relu", slope=0.1)``."""
     checks.instance(name, "activation", str, "the name of a kind, a string")
-    chosen: Activation = parse(kinds.get("activations", name, "activation"), fields, f"activation {name}")
+    chosen: Activation = parse(catalogue.get("activations", name, "activation"), fields, f"activation {name}")
     return chosen
 
 
@@ -49,4 +49,4 @@ def check(activation: Activation) -> None:
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = kinds.attributes(__name__)
+    __getattr__, __dir__ = catalogue.attributes(__name__)

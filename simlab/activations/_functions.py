@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 
 
 def kind_of_function(function: Any, key: str) -> tuple[str, dict[str, Any]]:
     """The kind, and its fields, of a function of one number; `key` is what the error calls it."""
-    for kind in kinds.names("activations"):
-        for known, fields in kinds.get("activations", kind).python_functions().items():
+    for kind in catalogue.names("activations"):
+        for known, fields in catalogue.get("activations", kind).python_functions().items():
             if function is known:
                 return kind, fields
     name = getattr(function, "__name__", type(function).__name__)
-    by_name = f'the name "{name}", or ' if name in kinds.names("activations") else ""
+    by_name = f'the name "{name}", or ' if name in catalogue.names("activations") else ""
     if getattr(function, "nin", 1) != 1:
         how = (
             f"takes {function.nin} numbers; give {by_name}a function of one: activations.custom(lambda z: {name}(z, …))"

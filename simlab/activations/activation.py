@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from simlab.activations import elementwise, tiles
 from simlab.activations._functions import kind_of_function
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import SimlabError
 from simlab.core.kinds import Kind
 
@@ -118,7 +118,7 @@ class Activation(Kind):
         key: what an error calls it.
         """
         name, fields = kind_of_function(function, key)
-        found: Activation = kinds.get("activations", name)(**fields)
+        found: Activation = catalogue.get("activations", name)(**fields)
         return found
 
     def __call__(self, Z: ArrayLike) -> Floats:

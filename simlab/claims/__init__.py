@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 from simlab.claims.checking import check
 from simlab.claims.claim import Claim, Judgement
-from simlab.core import kinds
+from simlab.core import catalogue
 
 __all__ = ["Claim", "Judgement", "check", "get"]
 
 
 def get(name: str) -> Claim:
     """The claim of this name, such as "tangent_rate". BadInput where there is none."""
-    found: Claim = kinds.get("claims", name, "claim")()
+    found: Claim = catalogue.get("claims", name, "claim")()
     return found
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = kinds.attributes(__name__)
+    __getattr__, __dir__ = catalogue.attributes(__name__)

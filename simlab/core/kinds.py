@@ -1,14 +1,17 @@
-"""Kinds: the objects a spec is made of. ``kind = "two_layer"`` is `simlab.networks.TwoLayer`.
+"""Kinds: the objects a spec is made of. ``kind = "two_layer"`` in TOML is the class `simlab.networks.TwoLayer`.
 
-A kind is a frozen model (`Kind`), defined in a file of its own: ``class TwoLayer(Trainable)`` in
-simlab/networks/two_layer.py. Its TOML name is the file's name, its room the folder. The class's name is the file's name
-without underscores, in capitals as the field writes it (`TwoLayer`, `MLP`, `ReLU`).
+- A kind is a frozen model (`Kind`), defined in a file of its own: ``class TwoLayer(Trainable)`` in
+  simlab/networks/two_layer.py.
+- Its name in TOML is the name of the file (two_layer), its room the name of the folder (networks).
+- The class is named like the file, without underscores, in the capitals that the field uses (`TwoLayer`, `MLP`,
+  `ReLU`).
+- Each room has one more file, named in the singular (network.py), with the room's contract: the abstract classes
+  that its kinds are subclasses of.
+- A field that holds a kind is annotated with the contract it needs: ``network: Trainable``. This says from which
+  room the kind comes and what it must be able to do.
 
-Each room has one more file, named in the singular (`ROOMS`), with its contract: the abstract class or classes that
-every kind of the room is a subclass of. A field that holds a kind is annotated with the contract that it needs
-(``network: Trainable``), which says both the room and what the kind must be able to do.
-
-How kinds are found, also those of other packages, is told in `simlab.core.catalogue`.
+Related: `simlab.core.catalogue` finds kinds by name, also those of other packages; `simlab.core.parsing` makes them
+from TOML tables.
 """
 
 from __future__ import annotations
@@ -18,53 +21,36 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from simlab.core.catalogue import (
-    ROOMS,
-    able,
-    added,
-    all_examples,
-    attributes,
-    check_name,
-    contract,
-    document,
-    examples,
-    first_line,
-    get,
-    loaded,
-    names,
-    plain,
-    rooms,
-)
-
-__all__ = [
-    "ROOMS", "Kind", "KindClass", "Table", "able", "added", "all_examples", "attributes", "changed_fields",
-    "check_name", "contract", "document", "examples", "first_line", "get", "loaded", "names", "plain", "rooms", "snake",
-]  # fmt: skip
+from simlab.core.catalogue import plain
 
 if TYPE_CHECKING:  # pydantic has no public name for it
     from pydantic._internal._model_construction import ModelMetaclass
+    from pydantic.fields import FieldInfo
 else:
     ModelMetaclass = type(BaseModel)
 
 
 class KindClass(ModelMetaclass):
-    """The class of kind classes: what calling one does, and what the TAB key shows of it.
+    """The class of kind classes. It decides what ``TwoLayer(width=3)`` does and what the TAB key shows.
 
-    Python's completer lists `dir` of the object, of its class and of every base that ``__bases__`` gives. There
-    pydantic's BaseModel, with its forty names, is left out; it stays in ``__mro__``, which Python itself goes by.
+    Python's completer lists `dir` of an object, of its class and of every class in ``__bases__``. pydantic's BaseModel
+    would add forty names, so it is left out of ``__bases__``. It stays in ``__mro__``, which Python itself uses.
     """
 
-    if not TYPE_CHECKING:  # for type checkers the signature is that of the fields
+    if TYPE_CHECKING:  # type checkers take the signature of a call from the fields
+        model_fields: dict[str, FieldInfo]
+        shown: tuple[str, ...]
+    else:
 
         def __call__(cls, *positional: Any, **fields: Any) -> Any:
-            from simlab.core.parsing import made
+            from simlab.core.parsing import build
 
             if positional:
                 raise TypeError(f"{cls.__name__} takes named fields only: {', '.join(cls.model_fields)}")
-            return made(cls, fields) if issubclass(cls, Kind) else super().__call__(**fields)
+            return build(cls, fields) if issubclass(cls, Kind) else super().__call__(**fields)
 
     def __dir__(cls) -> list[str]:
-        return sorted({*cls.model_fields, *cls.shown})  # type: ignore[attr-defined]
+        return sorted({*cls.model_fields, *cls.shown})
 
     @property
     def __bases__(cls) -> tuple[type, ...]:  # type: ignore[override]
@@ -74,7 +60,7 @@ class KindClass(ModelMetaclass):
 class Table(BaseModel, metaclass=KindClass):
     """A validated TOML table: frozen, strict (no silent conversion), no unknown keys, no NaN or infinity.
 
-    wide: fields whose integers may be longer than 64 bits.
+    wide: names of fields whose integers may be longer than 64 bits.
     shown: methods and attributes that TAB shows beside the fields.
     """
 
@@ -88,15 +74,15 @@ class Table(BaseModel, metaclass=KindClass):
 
 
 class Kind(Table):
-    """The base of every kind.
+    """The base class of every kind.
 
-    Class attributes, which are no fields:
+    Class attributes, which are not fields:
 
-    kind: name in TOML, such as "two_layer".
-    room: the room, such as "networks".
-    examples: tables of fields, without ``kind``, that contract tests run and ``simlab show`` prints. One per kind of
-        use; needed where a field has no default.
-    lack: what the error says of a kind that does not fulfil this contract, where a field needs it.
+    kind: name in TOML, such as "two_layer"; set from the file's name.
+    room: name of the room, such as "networks"; set from the folder's name.
+    examples: tables of fields, without ``kind``. Contract tests run them and ``simlab show`` prints the first. A kind
+        with a field that has no default needs at least one.
+    lack: of a contract: what the error says of a kind that does not fulfil it, where a field needs it.
     """
 
     kind: ClassVar[str] = "kind"
@@ -109,17 +95,17 @@ class Kind(Table):
         package, _, path = cls.__module__.partition(".")
         room, _, file = path.rpartition(".")
         file = file or package
-        if package == "simlab" and room:  # one of another package is in the room of its contract
+        if package == "simlab" and room:  # a class of another package inherits the room from its contract
             cls.room = room
         cls.kind = file if plain(file) == plain(cls.__name__) else snake(cls.__name__)
 
     @classmethod
     def of_function(cls, function: Any, key: str) -> Kind | None:
-        """The kind that a Python function stands for, such as `np.tanh`; None where the room has no such thing."""
+        """The kind that a Python function such as `np.tanh` stands for; None where the room has no such kinds."""
         return None
 
     def __repr__(self) -> str:
-        """``two_layer(width=3, activation=tanh())``: fields that have their default are left out."""
+        """``two_layer(width=3, activation=tanh())``; fields that have their default are left out."""
         return f"{self.kind}({', '.join(f'{name}={value!r}' for name, value in changed_fields(self).items())})"
 
     def __str__(self) -> str:
@@ -132,7 +118,7 @@ def snake(name: str) -> str:
 
 
 def changed_fields(kind: Kind) -> dict[str, Any]:
-    """Name → value of the fields that differ from their default, or have none."""
+    """Name → value of each field that differs from its default or has none."""
     return {
         name: getattr(kind, name)
         for name, field in type(kind).model_fields.items()

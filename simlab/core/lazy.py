@@ -40,7 +40,7 @@ def exports(package: str, **upwards: str) -> tuple[list[str], Callable[[str], An
 
 def _imports_for_types(text: str) -> dict[str, str]:
     """Name → module of every ``from module import name as name`` under ``if TYPE_CHECKING:``."""
-    found = {}
+    found: dict[str, str] = {}
     for block in ast.parse(text).body:
         if isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING":
             for line in block.body:

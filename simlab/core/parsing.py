@@ -21,7 +21,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 import numpy as np
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
-from simlab.core import kinds, reads
+from simlab.core import catalogue, reads
 from simlab.core.errors import BadInput, nearest, one_of, shown
 from simlab.core.kinds import Kind, Table
 
@@ -56,8 +56,8 @@ def _leaves(annotation: Any) -> list[Any]:
     return [leaf for part in inside for leaf in _leaves(part)] if inside else [annotation]
 
 
-def made(cls: type[K], fields: Mapping[str, Any]) -> K:
-    """A kind from values as Python code has them: NumPy's numbers are as good as Python's, lists as tuples."""
+def build(cls: type[K], fields: Mapping[str, Any]) -> K:
+    """A kind from the values that Python code gives: like `parse`, but numbers may also be NumPy's."""
     return parse(cls, {name: _from_python(value) for name, value in fields.items()}, cls.kind)
 
 
@@ -174,17 +174,19 @@ def choose(room: str, value: Any, key: str) -> Any:
     if isinstance(value, type) and issubclass(value, Kind):  # ntk(3, activations.Tanh)
         return parse(value, {}, key)
     # A function from Python code, ntk(3, np.tanh), where the room knows what kind it is.
-    if callable(value) and (found := kinds.contract(room).of_function(value, key)) is not None:
+    if callable(value) and (found := catalogue.contract(room).of_function(value, key)) is not None:
         return found
     table = {"kind": value} if isinstance(value, str) else value
     if not isinstance(table, Mapping):
-        raise BadInput(f'{key} = {shown(value)}: must be a table with "kind", one of {one_of(kinds.names(room))}')
+        raise BadInput(f'{key} = {shown(value)}: must be a table with "kind", one of {one_of(catalogue.names(room))}')
     if "kind" not in table:
-        raise BadInput(f"{join(key, 'kind')}: missing (allowed: {one_of(kinds.names(room))})")
+        raise BadInput(f"{join(key, 'kind')}: missing (allowed: {one_of(catalogue.names(room))})")
     kind = table["kind"]
     if not isinstance(kind, str):
-        raise BadInput(f"{join(key, 'kind')} = {shown(kind)}: must be a name (allowed: {one_of(kinds.names(room))})")
-    cls = kinds.get(room, kind, join(key, "kind"))
+        raise BadInput(
+            f"{join(key, 'kind')} = {shown(kind)}: must be a name (allowed: {one_of(catalogue.names(room))})"
+        )
+    cls = catalogue.get(room, kind, join(key, "kind"))
     return parse(cls, {k: v for k, v in table.items() if k != "kind"}, key)
 
 
@@ -205,11 +207,11 @@ def _first_error(cls: type[Table], error: ValidationError, at: str, choices_at: 
             says = f"unknown key{nearest(loc[-1], known)} (allowed: {one_of(known)})"
         case "model_type" if isinstance(first["input"], Kind):
             contract = contracts_of(cls)[loc[0]]
-            says = f"{contract.lack} (allowed: {one_of(kinds.able(contract.room, contract))})"
+            says = f"{contract.lack} (allowed: {one_of(catalogue.able(contract.room, contract))})"
         case "too_short":
             says = f"must name at least {first['ctx']['min_length']}"
         case "missing" if loc[0] in rooms:
-            says = f"missing: give a [{key}] table with kind, one of {one_of(kinds.names(rooms[loc[0]]))}"
+            says = f"missing: give a [{key}] table with kind, one of {one_of(catalogue.names(rooms[loc[0]]))}"
         case "missing":
             says = "missing"
         case _:

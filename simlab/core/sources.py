@@ -37,9 +37,10 @@ def adding_packages() -> dict[str, Path]:
             spec = importlib.util.find_spec(name)
         except (ImportError, ValueError):
             continue
-        places = [] if spec is None else [*(spec.submodule_search_locations or [spec.origin])]
-        if places and places[0] and name != PACKAGE.name:
-            found[name] = Path(places[0]).resolve()
+        if spec is None or name == PACKAGE.name:
+            continue
+        if place := next(iter(spec.submodule_search_locations or ()), spec.origin):
+            found[name] = Path(place).resolve()
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from simlab.core import json_schema, kinds
+from simlab.core import catalogue, json_schema
 from simlab.core.json_schema import Schema
 from simlab.core.kinds import Table
 from simlab.core.parsing import rooms_of
@@ -23,7 +23,7 @@ def of_field(cls: type[Table], name: str) -> str:
         return of_schema(json_schema.of_field(cls, name))
     able = json_schema.kinds_for(field, room)
     listed = ", ".join(able[:SHOWN]) + (f", … (`simlab list {room}`)" if len(able) > SHOWN else "")
-    alone = any(not json_schema.required(kinds.get(room, kind)) for kind in able)
+    alone = any(not json_schema.required(catalogue.get(room, kind)) for kind in able)
     if json_schema.is_list(field):
         return f"list of tables with kind, or of names: {listed}"
     if len(able) == 1:

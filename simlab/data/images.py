@@ -42,7 +42,7 @@ class Images(Law):
 
     lack: ClassVar[str] = "no set of labelled images"
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"subdirectory": "digits", "normalise": True})
-    shown: ClassVar[tuple[str, ...]] = ("dimension", "labelled", "pixels", "sample", "stored")
+    shown: ClassVar[tuple[str, ...]] = (*Law.shown, "labelled", "pixels", "stored")
     finite: ClassVar[bool] = True
     reads_files: ClassVar[bool] = True
 

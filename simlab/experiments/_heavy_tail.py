@@ -6,7 +6,7 @@ sample is finite: training would go on, and what it shows would mean nothing. Th
 
 from __future__ import annotations
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import one_of
 from simlab.data.law import Law
 from simlab.networks.network import Network, ThreeLayer, Trainable
@@ -27,9 +27,9 @@ def check_bounded(data: Law, network: Trainable) -> None:
     if not data.heavy_tail or isinstance(network, ThreeLayer) or not (why := network.unbounded()):
         return
     if why.startswith("network.kind"):
-        says, allowed = "not bounded", kinds.able("networks", _may_be_bounded)
+        says, allowed = "not bounded", catalogue.able("networks", _may_be_bounded)
     else:
-        says, allowed = "not known to be bounded", kinds.able("activations", lambda cls: cls.bounded)
+        says, allowed = "not known to be bounded", catalogue.able("activations", lambda cls: cls.bounded)
     raise ValueError(
         f"{why}: {says}, so infinite risk under data.kind = {data.kind!r}, whose tail is 1/r (E‖x‖ = ∞) "
         f"(allowed: {one_of(allowed)})"

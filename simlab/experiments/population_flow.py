@@ -23,11 +23,12 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from simlab.activations.relu import ReLU
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import one_of
 from simlab.core.rng import Streams
 from simlab.data.law import Law
-from simlab.experiments.following import Course, Floats, Followed, FollowedState
+from simlab.experiments.course import Course, Floats
+from simlab.experiments.following import Followed, FollowedState
 from simlab.flows.problem import Problem
 from simlab.networks.population import gradient, scratch_size
 from simlab.networks.two_layer import TwoLayer
@@ -67,7 +68,7 @@ class PopulationView(View):
 
 @dataclass(kw_only=True)
 class Work(Course):
-    """What is followed, and beside it
+    """What the flow follows, and what observables look at.
 
     X_test: test inputs, perhaps none.
     target: the teacher as drawn.
@@ -93,16 +94,16 @@ class PopulationFlow(Followed):
     )
 
     test_samples: int = Field(0, ge=0, description="number of test inputs, for observables")
-    data: Law
-    target: Target
-    network: TwoLayer
+    data: Law = Field(description="law of the inputs")
+    target: Target = Field(description="the function to be learned")
+    network: TwoLayer = Field(description="the network that is trained")
     observables: tuple[Observable, ...] = Field((Risk(), WeightMovement()), description="what to measure")
 
     @field_validator("data")
     @classmethod
     def _is_rotation_invariant(cls, law: Law) -> Law:
         if law.second_moment() is None:
-            able = kinds.able("data", lambda cls: cls.second_moment is not Law.second_moment)
+            able = catalogue.able("data", lambda cls: cls.second_moment is not Law.second_moment)
             raise ValueError(f"{NO_CLOSED_FORM} (allowed: {one_of(able)})")
         return law
 
@@ -110,7 +111,7 @@ class PopulationFlow(Followed):
     @classmethod
     def _has_neurons(cls, target: Target) -> Target:
         if not target.has_neurons:
-            able = kinds.able("targets", lambda cls: cls.has_neurons)
+            able = catalogue.able("targets", lambda cls: cls.has_neurons)
             raise ValueError(f"{NO_CLOSED_FORM} (allowed: {one_of(able)})")
         return target
 
@@ -135,7 +136,7 @@ class PopulationFlow(Followed):
     def _observables_do_without_samples(self) -> Self:
         for observable in self.observables:
             if observable.needs_samples:
-                able = kinds.able("observables", lambda cls: not cls.needs_samples)
+                able = catalogue.able("observables", lambda cls: not cls.needs_samples)
                 raise ValueError(
                     f"observables: {observable.kind} is about training samples, and there are none "
                     f"(allowed: {one_of(able)})"

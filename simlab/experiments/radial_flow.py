@@ -28,12 +28,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from pydantic import model_validator
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput, one_of
 from simlab.core.rng import Streams
 from simlab.core.state import State
 from simlab.experiments import _heavy_tail
-from simlab.experiments.following import Floats, FollowedState, SampledCourse
+from simlab.experiments.course import Floats, SampledCourse
+from simlab.experiments.following import FollowedState
 from simlab.experiments.gradient_flow import GradientFlow
 from simlab.networks.network import ThreeLayer
 from simlab.observables.view import View
@@ -95,7 +96,7 @@ class RadialFlow(GradientFlow):
     @model_validator(mode="after")
     def _has_a_radial_theory(self) -> Self:
         if not self.data.has_radius_law:
-            able = kinds.able("data", lambda law: law.has_radius_law)
+            able = catalogue.able("data", lambda law: law.has_radius_law)
             raise ValueError(
                 f"data.kind = {self.data.kind!r}: no law of the radius to compare with; "
                 f"use gradient_flow (allowed: {one_of(able)})"
@@ -130,14 +131,14 @@ class RadialFlow(GradientFlow):
     def inner_states(self) -> dict[str, type[State]]:
         return super().inner_states() | {"limit": AlphaPlace, "matched": AlphaPlace}
 
-    def measure_beside(self, work: SampledCourse, state: RadialState, view: View) -> dict[str, Any]:
+    def measure_more(self, work: SampledCourse, state: RadialState, view: View) -> dict[str, Any]:
         found = {}
         for name, place in (("limit", state.limit), ("matched", state.matched)):
             if place is not None:
-                found[f"alpha_{name}"], found[f"loss_{name}"] = self._go_on_beside(work, place, view.time)
+                found[f"alpha_{name}"], found[f"loss_{name}"] = self._advance_alpha_flow(work, place, view.time)
         return found
 
-    def _go_on_beside(self, work: SampledCourse, place: AlphaPlace, time: float) -> tuple[float, float]:
+    def _advance_alpha_flow(self, work: SampledCourse, place: AlphaPlace, time: float) -> tuple[float, float]:
         """α and the loss at a time of the flow, where the α-flow then stands."""
         width = self.network.particle_count()
         assert isinstance(self.network, ThreeLayer)

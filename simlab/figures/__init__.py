@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simlab.core import kinds, parsing
+from simlab.core import catalogue, parsing
 from simlab.figures import style
 from simlab.figures.checking import check
 from simlab.figures.figure import Figure
@@ -26,7 +26,7 @@ __all__ = ["Figure", "check", "choose", "get", "save"]
 
 def get(name: str, **fields: Any) -> Figure:
     """The figure of this name, such as ``get("scaling", x="network.width", y=["rms_error"])``."""
-    found: Figure = kinds.get("figures", name)(**fields)
+    found: Figure = catalogue.get("figures", name)(**fields)
     return found
 
 
@@ -43,4 +43,4 @@ def save(figure: Figure, results: Results, path: Path) -> Path:
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = kinds.attributes(__name__)
+    __getattr__, __dir__ = catalogue.attributes(__name__)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.parsing import choose
 from simlab.flows.flow import Flow, FlowState
 
@@ -28,4 +28,4 @@ def check(kind: Flow) -> None:
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = kinds.attributes(__name__)
+    __getattr__, __dir__ = catalogue.attributes(__name__)

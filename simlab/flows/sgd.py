@@ -31,7 +31,7 @@ from numba.core.types import npy_rng
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput, one_of
 from simlab.core.jit import jit, per_real
 from simlab.core.rng import Streams, copy_generator
@@ -208,7 +208,7 @@ class SGD(Stepping):
         elif self.batch > samples:
             raise ValueError(f"flow.batch = {self.batch}: more than the {samples} training samples")
         if self.layerwise and not network.has_stages:
-            able = one_of(kinds.able("networks", lambda cls: bool(cls.has_stages)))
+            able = one_of(catalogue.able("networks", lambda cls: bool(cls.has_stages)))
             raise ValueError(
                 f"flow.layerwise = true: network.kind = {network.kind!r} has no named layers (allowed: {able})"
             )

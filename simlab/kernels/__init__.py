@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from simlab.core import checks, kinds
+from simlab.core import catalogue, checks
 from simlab.kernels.gaussian import gaussian
 from simlab.kernels.kernel import Kernel, Leaf, Pairs
 from simlab.kernels.laplace import laplace
@@ -51,7 +51,7 @@ else:
 def get(name: str, **fields: Any) -> Kernel:
     """The kernel of this kind: ``get("ntk", depth=3)``."""
     checks.instance(name, "kernel", str, "the name of a kind, a string")
-    chosen: Kernel = kinds.get("kernels", name, "kernel")(**fields)
+    chosen: Kernel = catalogue.get("kernels", name, "kernel")(**fields)
     return chosen
 
 
@@ -63,4 +63,4 @@ def check(kernel: Kernel) -> None:
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = kinds.attributes(__name__, files=False)
+    __getattr__, __dir__ = catalogue.attributes(__name__, files=False)

@@ -20,7 +20,7 @@ from simlab.core import checks
 from simlab.core.checks import BadData, BadType
 from simlab.core.errors import BadInput, nearest, one_of, shown
 from simlab.core.kinds import Kind
-from simlab.core.parsing import made
+from simlab.core.parsing import build
 
 Floats = NDArray[np.float64]
 MOST_WEIGHT = 1e100
@@ -117,7 +117,7 @@ def _nested(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """What a parameter is made of: the fields of a kind; nothing of what is no kind."""
+    """What a parameter consists of: the fields of a kind; nothing where the value is no kind."""
     return {name: getattr(value, name) for name in type(value).model_fields} if isinstance(value, Kind) else {}
 
 
@@ -125,7 +125,7 @@ def _replaced(value: Any, key: str, new: Any) -> Any:
     """The parameter with its own parameter `key` (``depth``, ``kernel__depth``) changed."""
     own, _, rest = key.partition("__")
     fields = _fields(value)
-    return made(type(value), fields | {own: _replaced(fields[own], rest, new) if rest else new})
+    return build(type(value), fields | {own: _replaced(fields[own], rest, new) if rest else new})
 
 
 def _not_fitted(message: str) -> Exception:

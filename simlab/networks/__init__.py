@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simlab.core import checks, kinds
+from simlab.core import catalogue, checks
 from simlab.core.parsing import parse
 from simlab.networks.network import FeatureMap, Network, ThreeLayer, Trainable
 
@@ -23,7 +23,7 @@ __all__ = ["FeatureMap", "Network", "ThreeLayer", "Trainable", "check", "get"]
 def get(name: str, **fields: Any) -> Network:
     """The network of this name: ``get("random_features", width=500, activation="erf")``."""
     checks.instance(name, "network", str, "the name of a kind, a string")
-    found: Network = parse(kinds.get("networks", name, "network"), fields, f"network {name}")
+    found: Network = parse(catalogue.get("networks", name, "network"), fields, f"network {name}")
     return found
 
 
@@ -38,4 +38,4 @@ def check(network: Network) -> None:
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = kinds.attributes(__name__)
+    __getattr__, __dir__ = catalogue.attributes(__name__)

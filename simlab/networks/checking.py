@@ -320,7 +320,9 @@ def _check_threads(network: Trainable) -> None:
             gradients.append(network.gradient(theta, X, y))
     finally:
         numba.set_num_threads(before)
-    ensure(np.array_equal(*gradients), f"{network!r}.gradient: its bits depend on the number of threads")
+    ensure(
+        np.array_equal(gradients[0], gradients[1]), f"{network!r}.gradient: its bits depend on the number of threads"
+    )
 
 
 def _ability(network: Network, method: str, *arguments: Floats) -> Any:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import one_of
 from simlab.core.kinds import Kind
 
@@ -80,7 +80,7 @@ class Network(Kind):
 
         Raises ValueError, one line that names the key, where the limit is not known.
         """
-        known = kinds.able("networks", lambda cls: cls.limit_kernel is not Network.limit_kernel)
+        known = catalogue.able("networks", lambda cls: cls.limit_kernel is not Network.limit_kernel)
         raise ValueError(f"network.kind = {self.kind!r}: no known limit of its tangent kernel (known: {one_of(known)})")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.parsing import choose
 from simlab.observables.observable import Observable
 from simlab.observables.view import Setting, View
@@ -32,4 +32,4 @@ def check(kind: Observable, view: View | None = None) -> None:
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = kinds.attributes(__name__)
+    __getattr__, __dir__ = catalogue.attributes(__name__)

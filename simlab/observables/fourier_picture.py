@@ -26,7 +26,7 @@ from scipy.fft import rfft2
 from scipy.interpolate import CubicSpline
 from scipy.special import j0
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import one_of
 from simlab.core.quadrature import NODES, WEIGHTS
 from simlab.observables.observable import Observable
@@ -170,7 +170,7 @@ class FourierPicture(Observable):
         law = setting.require_law(self.kind)
         setting.require_target(self.kind)
         if not law.has_radius_law:
-            able = one_of(kinds.able("data", lambda cls: bool(cls.has_radius_law)))
+            able = one_of(catalogue.able("data", lambda cls: bool(cls.has_radius_law)))
             raise ValueError(f"data.kind = {law.kind!r}: fourier_picture needs {able}, the law φ²")
         if law.dimension() != 2:
             raise ValueError(f"data.dim = {law.dimension()}: fourier_picture is drawn in the plane, dim = 2")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import one_of
 from simlab.data.law import Law
 from simlab.observables.observable import Observable
@@ -40,7 +40,7 @@ class ResidualPower(Observable):
     def check(self, setting: Setting) -> None:
         law = setting.require_law(self.kind)
         if not _has_uniform_directions(law):
-            able = one_of(kinds.able("data", _has_uniform_directions))
+            able = one_of(catalogue.able("data", _has_uniform_directions))
             raise ValueError(f"data.kind = {law.kind!r}: residual_power needs uniform directions (allowed: {able})")
         dim, radius = law.dimension(), law.sphere_radius()
         if dim < 2:

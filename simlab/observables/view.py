@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import one_of
 from simlab.networks.network import Network, ThreeLayer, Trainable
 
@@ -148,8 +148,8 @@ def check(observables: Iterable[Observable], setting: Setting) -> None:
 
 
 def lacks(network: Network, observable: str, what: str, able: Callable[[type[Any]], bool] | type) -> ValueError:
-    """The error that a network lacks `what` an observable asks of it; `able` as in `kinds.able`."""
-    allowed = one_of(kinds.able("networks", able))
+    """The error that a network lacks `what` an observable asks of it; `able` as in `catalogue.able`."""
+    allowed = one_of(catalogue.able("networks", able))
     return ValueError(f"network.kind = {network.kind!r}: {observable} needs its {what} ({allowed})")
 
 

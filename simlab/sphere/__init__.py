@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simlab.core import kinds
+from simlab.core import catalogue
 
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = kinds.attributes(__name__)
+    __getattr__, __dir__ = catalogue.attributes(__name__)

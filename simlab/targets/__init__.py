@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simlab.core import checks, kinds, parsing
+from simlab.core import catalogue, checks, parsing
 from simlab.targets.boolean_function import BooleanFunction
-from simlab.targets.checking import check
 from simlab.targets.hierarchy import Hierarchy
 from simlab.targets.neuron_sum import NeuronSum
 from simlab.targets.radial_function import Radial
@@ -23,9 +22,16 @@ __all__ = ["BooleanFunction", "Hierarchy", "NeuronSum", "Radial", "Target", "che
 def get(name: str, **fields: Any) -> Target:
     """The target of this name: ``get("relu_teacher", neurons=3)``."""
     checks.instance(name, "target", str, "the name of a kind, a string")
-    chosen: Target = parsing.parse(kinds.get("targets", name, "target"), fields, f"target {name}")
+    chosen: Target = parsing.parse(catalogue.get("targets", name, "target"), fields, f"target {name}")
     return chosen
 
 
+def check(kind: Target) -> None:
+    """Run the contract tests on one target; AssertionError, one line, where it breaks the contract."""
+    from simlab.targets.checking import check_target
+
+    check_target(kind)
+
+
 if not TYPE_CHECKING:  # mypy reads the files themselves
-    __getattr__, __dir__ = kinds.attributes(__name__)
+    __getattr__, __dir__ = catalogue.attributes(__name__)

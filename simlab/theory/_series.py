@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from simlab import activations
 from simlab.activations import Activation
-from simlab.core import checks, kinds
+from simlab.core import catalogue, checks
 from simlab.core.errors import BadInput, shown
 
 Number: TypeAlias = int | float | Fraction
@@ -47,7 +47,7 @@ def as_arb(name: str, value: Any) -> arb:
 def _of_activation(activation: Activation, what: str, reach: float) -> list[arb] | Callable[[int], arb]:
     """|c_i|: all of a polynomial's, or a function of i."""
     radius = activation.taylor_radius
-    entire = ", ".join(kinds.able("activations", lambda cls: cls.taylor_radius == math.inf))
+    entire = ", ".join(catalogue.able("activations", lambda cls: cls.taylor_radius == math.inf))
     if radius is None and 0.0 in activation.kink_points() and not activation.has_own_code:
         raise BadInput(f"{what}: not smooth at 0, it has no Taylor series there: give one of {entire}, or coefficients")
     if radius is None:
@@ -67,7 +67,7 @@ def weighted_sum(series: Series, weight: Callable[[int], arb], what: str, reach:
     """Σ w_i |c_i|. `what` names it in errors; the weights grow as reach^i."""
     with ctx.workprec(BITS):
         if isinstance(series, str):
-            kinds.check_name("activations", series, "series")
+            catalogue.check_name("activations", series, "series")
             series = activations.get(series)
         if isinstance(series, Activation):
             what = f"{what} of {series.kind}"

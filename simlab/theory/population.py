@@ -19,7 +19,7 @@ from numba import float64
 from numpy.typing import NDArray
 
 from simlab.activations.relu import ReLU
-from simlab.core import checks, kinds
+from simlab.core import catalogue, checks
 from simlab.core import double_double as dd
 from simlab.core.errors import BadInput, one_of
 from simlab.core.jit import jit
@@ -69,7 +69,7 @@ def second_moment(law: Law | Floats) -> float:
     """
     if isinstance(law, Law):
         if (mu := law.second_moment()) is None:
-            able = kinds.able("data", lambda kind: kind.rotation_invariant and not kind.heavy_tail)
+            able = catalogue.able("data", lambda kind: kind.rotation_invariant and not kind.heavy_tail)
             raise BadInput(f"law = {law.kind!r}: no exact population risk under this law (allowed: {one_of(able)})")
         return mu
     X = _floats("law", law, 2)

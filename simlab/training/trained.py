@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simlab.core import checks, kinds
+from simlab.core import catalogue, checks
 from simlab.core.errors import BadInput, one_of
 from simlab.flows.flow import Flow
 from simlab.networks.network import Trainable
@@ -103,7 +103,7 @@ class Trained:
     def features(self, X: ArrayLike) -> Floats:
         """H : (m, width), the last hidden layer, scaled so that H Hᵀ is the kernel of training the last layer alone."""
         if not self.network.has_features:
-            able = one_of(kinds.able("networks", lambda cls: issubclass(cls, Trainable) and cls.has_features))
+            able = one_of(catalogue.able("networks", lambda cls: issubclass(cls, Trainable) and cls.has_features))
             raise BadInput(f"network.kind = {self.network.kind!r}: has no features to show (allowed: {able})")
         rows = self._inputs(X)
         with limited(self.threads):

@@ -18,17 +18,17 @@ from scipy import special
 
 from simlab import activations
 from simlab.activations import Activation
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput, SimlabError
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
 
 pytestmark = pytest.mark.usefixtures("allow_code")
-KINDS = kinds.all_examples("activations")
+KINDS = catalogue.all_examples("activations")
 BY_QUADRATURE = ("tanh", "softplus", "custom", "shifted")
 CLOSED = [(kind, fields) for kind, fields in KINDS if kind not in BY_QUADRATURE]
-IN_ARB = [(kind, fields) for kind, fields in KINDS if kinds.get("activations", kind).has_arb]
+IN_ARB = [(kind, fields) for kind, fields in KINDS if catalogue.get("activations", kind).has_arb]
 KINKED = [("leaky_relu", {"slope": 0.3}), ("leaky_relu", {"slope": -2.0}), ("leaky_relu", {"slope": 1.0}),
           ("relu", {}), ("abs", {}), ("step", {}), ("sign", {})]  # fmt: skip
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(60)

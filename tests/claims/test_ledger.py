@@ -15,7 +15,7 @@ from simlab import claims
 from simlab.claims.claim import SHORT_COLUMNS
 from simlab.claims.ledger import passed, read_ledger, reproduce, tally
 from simlab.claims.tangent_rate import TangentRate
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.record.reader import Results
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
@@ -37,7 +37,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, lis
 
 @pytest.mark.slow
 def test_every_claim_holds_and_every_control_is_refused(tmp_path: Path) -> None:
-    check_ledger(tmp_path, reproduce(map(claims.get, kinds.names("claims")), "quick", tmp_path))
+    check_ledger(tmp_path, reproduce(map(claims.get, catalogue.names("claims")), "quick", tmp_path))
 
 
 def test_claims_hold_and_controls_are_refused(ledger: tuple[Path, list[dict[str, Any]]]) -> None:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure as Picture
 from simlab.claims import Claim, Judgement
 from simlab.claims.ledger import reproduce, tally
 from simlab.cli._reproduce import reproduce as command
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.figures.style import panels
 from simlab.record.reader import Results
 
@@ -54,7 +54,7 @@ class Needy(Claim):
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory that is not there yet, and among the claims one that needs it."""
     point = EntryPoint("needy", f"{__name__}:Needy", "simlab.claims")
-    monkeypatch.setattr(kinds, "added", lambda room: {"needy": point} if room == "claims" else {})
+    monkeypatch.setattr(catalogue, "added", lambda room: {"needy": point} if room == "claims" else {})
     monkeypatch.setattr(Needy, "path", tmp_path / "data", raising=False)
     return tmp_path / "data"
 

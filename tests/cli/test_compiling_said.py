@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from simlab.cli._progress import Display, _points
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.lab.pace import Compiling, Snapshot
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
@@ -20,7 +20,7 @@ Call = Callable[..., subprocess.CompletedProcess[str]]
 def test_a_cold_run_says_that_it_compiles_and_a_warm_one_does_not(
     tmp_path: Path, simlab: Call, write_spec: Callable[..., Path]
 ) -> None:
-    spec = write_spec(deepcopy(kinds.examples("experiments", "cube_bound")[0]))
+    spec = write_spec(deepcopy(catalogue.examples("experiments", "cube_bound")[0]))
     env = {"SIMLAB_CACHE_DIR": str(tmp_path / "cache")}
     cold = simlab("run", spec, "-o", tmp_path / "cold", "--workers", "1", env=env)
     assert cold.returncode == 0, cold.stderr

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simlab.cli import _plan
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.lab.estimate import Estimate
 from simlab.lab.spec import resolve
 
@@ -27,7 +27,7 @@ SWEEPS: list[dict[str, Any]] = [
 def test_json_is_that_of_dumps(
     sweep: dict[str, Any], at_a_time: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tables = kinds.examples("experiments", "gradient_flow")[0]
+    tables = catalogue.examples("experiments", "gradient_flow")[0]
     spec = resolve({**tables, **({"sweep": sweep} if sweep else {})}, seed=5)
     guess = Estimate(1.5, 80.0, 1e3, 10**9)
     monkeypatch.setattr(_plan, "estimate", lambda spec, workers: guess)
@@ -45,7 +45,7 @@ def test_json_is_that_of_dumps(
 
 
 def test_points_are_made_as_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    tables = kinds.examples("experiments", "gradient_flow")[0]
+    tables = catalogue.examples("experiments", "gradient_flow")[0]
     spec = resolve({**tables, "sweep": {"network.width": {"range": [1, 100_001]}, "seeds": 50}})
     texts = _plan._points(spec.sweep, False)
     assert json.loads(next(texts)) == {"point": 0, "seed_index": 0, "values": {"network.width": 1}}

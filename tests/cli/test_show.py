@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from simlab.cli._show_sweep import EXAMPLES
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.parsing import choose
 from simlab.lab.sweep import GENERATORS, WORDS, Sweep
 from simlab.record.brief import brief
@@ -34,9 +34,9 @@ def test_a_kind_is_shown_in_toml(simlab_again: Call) -> None:
     assert choose("networks", example["network"], "network").width == 7
 
 
-@pytest.mark.parametrize("room", [room for room in kinds.rooms() if room != "claims"])
+@pytest.mark.parametrize("room", [room for room in catalogue.rooms() if room != "claims"])
 def test_every_example_is_toml(simlab_again: Call, room: str) -> None:
-    for kind in kinds.names(room):
+    for kind in catalogue.names(room):
         if (room, kind) == ("activations", "custom"):  # takes a Python function
             continue
         said = simlab_again("show", f"{room}/{kind}").stdout

@@ -16,7 +16,7 @@ from simlab.claims.ledger import Verdict
 from simlab.cli import _text, _verdicts
 from simlab.cli._reproduce import reproduce as command
 from simlab.cli._verdicts import Course, about, duration, line
-from simlab.core import kinds
+from simlab.core import catalogue
 from tests.support import terminal
 
 LONG = "exponents at most 0.004 off, intervals of different depths apart, constants at most 7.8e-03 off, 6 kernels"
@@ -58,7 +58,7 @@ def test_not_run_says_why_and_no_seconds() -> None:
 
 
 def test_every_claim_has_room_for_its_figure() -> None:
-    longest = max(map(len, kinds.names("claims")))
+    longest = max(map(len, catalogue.names("claims")))
     assert 2 + longest + 2 + SHORT_COLUMNS + 2 + _verdicts.SECONDS <= 80
 
 

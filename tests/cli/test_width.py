@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from simlab.cli._app import COMMANDS
-from simlab.core import kinds
+from simlab.core import catalogue
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 RUNS = sorted((Path(__file__).parents[2] / "runs").glob("*.toml"))
@@ -38,9 +38,9 @@ def test_commands(simlab_again: Call, command: str) -> None:
     assert too_long(done.stdout) == []
 
 
-@pytest.mark.parametrize("room", kinds.rooms())
+@pytest.mark.parametrize("room", catalogue.rooms())
 def test_every_kind(simlab_again: Call, room: str) -> None:
-    for kind in kinds.names(room):
+    for kind in catalogue.names(room):
         done = simlab_again("show", f"{room}/{kind}")
         assert done.stdout
         assert too_long(done.stdout) == [], kind

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from simlab import claims
+from simlab.core import catalogue
 from simlab.core import constants as module
-from simlab.core import kinds
 from simlab.core.constants import constants
 
 NAMES = ("statement", "source", "expected", "control", "quick", "full")
 
 
-@pytest.mark.parametrize("claim", kinds.names("claims"))
+@pytest.mark.parametrize("claim", catalogue.names("claims"))
 def test_the_same_as_by_importing(claim: str) -> None:
     found, imported = constants("claims", claim, NAMES), claims.get(claim)
     assert {name: getattr(found, name) for name in NAMES} == {name: getattr(imported, name) for name in NAMES}

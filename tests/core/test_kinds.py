@@ -13,30 +13,30 @@ from pathlib import Path
 import pytest
 
 from simlab import activations, networks
-from simlab.core import catalogue, kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
-from simlab.core.kinds import Kind, KindClass
+from simlab.core.kinds import Kind, KindClass, changed_fields, snake
 from simlab.networks.network import FeatureMap, Trainable
 
 
-@pytest.mark.parametrize("room", kinds.rooms())
+@pytest.mark.parametrize("room", catalogue.rooms())
 def test_the_files_tell_the_same_kinds_as_the_modules(room: str) -> None:
     package, found = importlib.import_module(f"simlab.{room}"), {}
     for entry in pkgutil.iter_modules(package.__path__):
-        if entry.name.startswith("_") or entry.name == kinds.ROOMS[room]:
+        if entry.name.startswith("_") or entry.name == catalogue.ROOMS[room]:
             continue
         module = importlib.import_module(f"simlab.{room}.{entry.name}")
         for name, value in vars(module).items():
             own = isinstance(value, KindClass) and value.__module__ == module.__name__
-            if own and kinds.plain(name) == kinds.plain(entry.name):
+            if own and catalogue.plain(name) == catalogue.plain(entry.name):
                 found[entry.name] = (inspect.getdoc(module) or "").partition("\n")[0]
-    assert {kind: kinds.first_line(room, kind) for kind in kinds.names(room)} == found
+    assert {kind: catalogue.first_line(room, kind) for kind in catalogue.names(room)} == found
 
 
-@pytest.mark.parametrize("room", kinds.rooms())
+@pytest.mark.parametrize("room", catalogue.rooms())
 def test_a_kind_knows_its_name_and_room_and_fulfils_the_contract(room: str) -> None:
-    contract = kinds.contract(room)
-    for kind, cls in kinds.loaded(room).items():
+    contract = catalogue.contract(room)
+    for kind, cls in catalogue.loaded(room).items():
         assert (cls.kind, cls.room) == (kind, room)
         assert issubclass(cls, contract)
         assert issubclass(cls, Kind)
@@ -60,7 +60,7 @@ def test_first_lines_of_any_docstring(text: str, line: str, tmp_path: Path, monk
     (tmp_path / "networks").mkdir()
     (tmp_path / "networks" / "planted.py").write_text(text)
     monkeypatch.setattr(catalogue, "PACKAGE", tmp_path)
-    assert kinds.first_line("networks", "planted") == line
+    assert catalogue.first_line("networks", "planted") == line
 
 
 def test_a_kind_is_the_class_named_as_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,28 +80,28 @@ def test_a_kind_is_the_class_named_as_its_file(tmp_path: Path, monkeypatch: pyte
         (room / f"{name}.py").write_text(text)
     monkeypatch.setattr(catalogue, "PACKAGE", tmp_path)
     monkeypatch.setitem(catalogue.ROOMS, "room_of_its_own", "contract")
-    assert kinds.names("room_of_its_own") == ["mlp", "two_layer"]
+    assert catalogue.names("room_of_its_own") == ["mlp", "two_layer"]
 
 
 @pytest.mark.parametrize("name", ["_thin", "bound", "network", "../core/kinds", "simlab.networks.two_layer", ""])
 def test_a_helper_or_a_contract_is_no_kind(name: str) -> None:
     with pytest.raises(BadInput, match="unknown kind"):
-        kinds.get("networks", name)
+        catalogue.get("networks", name)
 
 
 def test_names_of_files_and_classes() -> None:
-    assert "lab" not in kinds.rooms()
-    assert not any(kind.startswith("_") for room in kinds.rooms() for kind in kinds.names(room))
-    assert kinds.snake("TwoLayer") == "two_layer"
-    assert kinds.snake("ResNet3") == "res_net3"
-    assert kinds.plain("two_layer") == kinds.plain("TwoLayer")
+    assert "lab" not in catalogue.rooms()
+    assert not any(kind.startswith("_") for room in catalogue.rooms() for kind in catalogue.names(room))
+    assert snake("TwoLayer") == "two_layer"
+    assert snake("ResNet3") == "res_net3"
+    assert catalogue.plain("two_layer") == catalogue.plain("TwoLayer")
 
 
 def test_able_kinds_are_those_of_a_contract_or_a_fact() -> None:
-    maps = kinds.able("networks", FeatureMap)
+    maps = catalogue.able("networks", FeatureMap)
     assert "random_features" in maps
     assert "two_layer" not in maps
-    assert kinds.able("networks", lambda cls: issubclass(cls, FeatureMap)) == maps
+    assert catalogue.able("networks", lambda cls: issubclass(cls, FeatureMap)) == maps
 
 
 def test_a_kind_takes_named_fields_only() -> None:
@@ -128,7 +128,7 @@ def test_kinds_are_values_that_print_what_differs_from_the_default() -> None:
     )
     assert pickle.loads(pickle.dumps(net)) == net
     assert hash(pickle.loads(pickle.dumps(net))) == hash(net)
-    assert kinds.changed_fields(net).keys() == {"width", "activation"}
+    assert changed_fields(net).keys() == {"width", "activation"}
 
 
 def test_the_catalogue_imports_nothing_heavy() -> None:

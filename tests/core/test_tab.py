@@ -12,11 +12,13 @@ import subprocess
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import BaseModel
 
 import simlab
-from simlab.core import kinds
+from simlab import flows, networks
+from simlab.core import catalogue
 from simlab.core.kinds import Kind
 from simlab.core.parsing import choose
 from simlab.kernels import laplace, ntk
@@ -24,7 +26,7 @@ from simlab.machines import FeatureRidge, GaussianProcess, KernelFlow, KernelRid
 
 KERNEL = ["at_cosines", "diagonal", "endpoints", "get_params", "gram", "set_params", "spectrum"]
 ROOMS = ["activations", "claims", "data", "experiments", "figures", "flows", "kernels", "lab", "machines", "networks"]
-ROOMS += ["observables", "record", "sphere", "targets", "theory"]
+ROOMS += ["observables", "record", "sphere", "statistics", "targets", "theory", "training"]
 
 
 def tab(thing: Any) -> list[str]:
@@ -43,18 +45,33 @@ def test_a_kernel_shows_its_fields_and_what_it_can_do() -> None:
 
 
 @pytest.mark.usefixtures("allow_code")
-@pytest.mark.parametrize("room", [room for room in kinds.rooms() if kinds.names(room) and room != "claims"])
-def test_every_kind_shows_its_fields(room: str) -> None:
-    for kind, table in kinds.all_examples(room):
-        if room == "experiments":
-            cls = kinds.get(room, kind)
-            assert dir(cls) == sorted(cls.model_fields)
-            continue
-        chosen = choose(room, {"kind": kind, **table}, room)
-        methods = KERNEL if room == "kernels" else []
-        assert tab(chosen) == sorted([*type(chosen).model_fields, *methods])
-        for name in tab(chosen):
-            getattr(chosen, name)
+@pytest.mark.parametrize("room", catalogue.rooms())
+def test_every_kind_shows_its_fields_and_what_its_contract_offers(room: str) -> None:
+    for kind, table in catalogue.all_examples(room):
+        cls = catalogue.get(room, kind)
+        assert dir(cls) == sorted({*cls.model_fields, *cls.shown})
+        assert all(inspect.getattr_static(cls, name) is not None for name in cls.shown)
+        if room != "experiments":  # whose examples are whole specs
+            chosen = choose(room, {"kind": kind, **table}, room)
+            assert tab(chosen) == dir(cls)
+            for name in tab(chosen):
+                getattr(chosen, name)
+
+
+def test_a_network_shows_what_a_user_needs() -> None:
+    fields = ["activation", "bias", "doubled", "init_std", "inner_std", "scaling", "trained", "width"]
+    methods = ["features", "forward", "gradient", "initialise", "limit_kernel", "size", "tangent_gram"]
+    for_flows = ["loss_and_gradient", "pull", "push", "tangent_blocks"]
+    assert tab(networks.TwoLayer(width=3)) == sorted([*fields, *methods, *for_flows])
+
+
+def test_a_trained_network_shows_what_it_can_do() -> None:
+    trained = simlab.train(
+        networks.TwoLayer(width=3), np.eye(2), [0, 1], flows.GradientDescent(steps=1, step=0.1), seed=0, progress=False
+    )
+    about = ["dim", "dtype", "ending", "flow", "network", "observables", "seed", "threads"]
+    numbers = ["columns", "made_by", "outputs", "records", "theta", "theta0", "trajectory"]
+    assert tab(trained) == sorted([*about, *numbers, "features", "predict", "save", "tangent_kernel"])
 
 
 def test_pydantic_is_out_of_sight_and_works() -> None:
@@ -93,7 +110,7 @@ def test_a_machine_shows_its_parameters_and_methods() -> None:
 
 
 def test_simlab_shows_its_rooms_and_functions() -> None:
-    assert set(tab(simlab)) >= {*ROOMS, "open", "run"}
+    assert set(tab(simlab)) >= {*ROOMS, "load", "open", "run", "train"}
     assert not {"Any", "Path", "annotations", "importlib", "cli", "core"} & set(tab(simlab))
 
 
@@ -108,8 +125,8 @@ def test_a_room_shows_what_is_its_own(room: str) -> None:
     assert not any(name.startswith("_") for name in shown)
     for name in shown:
         assert getattr(module, name).__name__.startswith("simlab.") or callable(getattr(module, name))
-    if room in kinds.rooms() and room != "kernels":
-        assert set(kinds.names(room)) <= set(shown)
+    if room in catalogue.rooms() and room != "kernels":
+        assert set(catalogue.names(room)) <= set(shown)
     with pytest.raises(AttributeError, match=f"module 'simlab.{room}' has no attribute 'nothing'"):
         module.nothing  # noqa: B018
 

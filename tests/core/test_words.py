@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from simlab.core import json_schema, kinds, words
+from simlab.core import catalogue, json_schema, words
 from simlab.core.kinds import Kind
 from simlab.core.parsing import rooms_of
 
-ROOMS = [room for room in kinds.rooms() if room != "claims"]
+ROOMS = [room for room in catalogue.rooms() if room != "claims"]
 
 
 @pytest.mark.parametrize(
@@ -32,14 +32,14 @@ ROOMS = [room for room in kinds.rooms() if room != "claims"]
     ],
 )
 def test_words(room: str, kind: str, field: str, says: str, default: str) -> None:
-    cls = kinds.get(room, kind)
+    cls = catalogue.get(room, kind)
     assert words.of_field(cls, field) == says
     assert words.default_of(cls, field) == default
 
 
 def test_a_choice_names_some_kinds_and_where_the_others_are() -> None:
-    said = words.of_field(kinds.get("networks", "two_layer"), "activation")
-    first = kinds.names("activations")[0]
+    said = words.of_field(catalogue.get("networks", "two_layer"), "activation")
+    first = catalogue.names("activations")[0]
     assert said.startswith(f"table with kind, one of {first}, ")
     assert said.endswith("… (`simlab list activations`); or a name")
 
@@ -47,8 +47,8 @@ def test_a_choice_names_some_kinds_and_where_the_others_are() -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_no_word_of_python(room: str) -> None:
     """Of any field of any kind."""
-    for kind in kinds.names(room):
-        cls = kinds.get(room, kind)
+    for kind in catalogue.names(room):
+        cls = catalogue.get(room, kind)
         for name in cls.model_fields:
             said = f"{words.of_field(cls, name)}; {words.default_of(cls, name)}"
             for word in ("None", "True", "False", "Literal", "tuple", "float,", "str,", "Params", "'"):
@@ -58,8 +58,8 @@ def test_no_word_of_python(room: str) -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_default_is_toml_that_gives_the_default(room: str) -> None:
     """Read back by TOML and validated, it is what is used where the field is left out."""
-    for kind in kinds.names(room):
-        cls = kinds.get(room, kind)
+    for kind in catalogue.names(room):
+        cls = catalogue.get(room, kind)
         schema = json_schema.of_kind(room, kind)["properties"]
         given = {name: schema[name]["default"] for name in cls.model_fields if "default" in schema[name]}
         read = tomllib.loads("\n".join(f"{name} = {words.toml(value)}" for name, value in given.items()))

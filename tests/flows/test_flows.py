@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simlab import flows
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.rng import Streams
 from simlab.flows.flow import FlowState
 from simlab.flows.gradient_descent import GradientDescent
@@ -17,7 +17,7 @@ from simlab.flows.ode import ODE
 from simlab.flows.problem import Problem
 
 
-@pytest.mark.parametrize(("kind", "fields"), kinds.all_examples("flows"))
+@pytest.mark.parametrize(("kind", "fields"), catalogue.all_examples("flows"))
 def test_every_flow_keeps_the_contract(kind: str, fields: dict[str, Any]) -> None:
     """The clock changes no bit, a saved state goes on to the bit, frozen weights stay, a convex loss falls."""
     flows.check(flows.get(kind, **fields))
@@ -119,7 +119,7 @@ def test_what_a_flow_tells_of_itself() -> None:
     assert automatic.needs_tangent() == "flow.step = 'auto'"
     assert flows.get("sgd", steps=5, step=0.1, batch=2, step_unit="edge").needs_tangent() == "flow.step_unit = 'edge'"
     assert plain.needs_tangent() == ode.needs_tangent() == ""
-    assert kinds.able("flows", lambda cls: not cls.is_descent) == ["langevin", "momentum"]
+    assert catalogue.able("flows", lambda cls: not cls.is_descent) == ["langevin", "momentum"]
 
 
 def test_names_in_a_checkpoint_stay() -> None:
@@ -131,7 +131,7 @@ def test_names_in_a_checkpoint_stay() -> None:
         "gradient_descent": set(), "momentum": {"velocity"}, "langevin": {"rng"}, "sgd": {"rng", "at", "order"},
     }  # fmt: skip
     for kind, own in more.items():
-        flow = flows.get(kind, **kinds.get("flows", kind).examples[0])
+        flow = flows.get(kind, **catalogue.get("flows", kind).examples[0])
         problem, theta0 = small_problem(flow)
         assert set(flow.start(problem, theta0, Streams(1)).arrays()) == names | own
     ode = flows.get("ode", end_time=1.0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simlab import activations, kernels, networks
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.core.parsing import choose
 from simlab.kernels import laplace, nngp, ntk, polynomial, residual
@@ -17,7 +17,7 @@ from simlab.kernels import laplace, nngp, ntk, polynomial, residual
 RNG = np.random.default_rng(3)
 X, Y = RNG.standard_normal((7, 4)), RNG.standard_normal((5, 4))
 ON_SPHERE = X / np.linalg.norm(X, axis=1, keepdims=True)
-KERNELS = [choose("kernels", {"kind": kind, **table}, "kernel") for kind, table in kinds.all_examples("kernels")]
+KERNELS = [choose("kernels", {"kind": kind, **table}, "kernel") for kind, table in catalogue.all_examples("kernels")]
 COMBINED = [0.5 * ntk(3) + laplace(1.0), ntk(2) * laplace(2.0), 3.0 * nngp(4)]
 
 
@@ -156,7 +156,7 @@ def test_each_function_has_the_values_of_its_activation():
 
 
 def activation_classes():
-    return [kinds.get("activations", kind) for kind in kinds.names("activations")]
+    return [catalogue.get("activations", kind) for kind in catalogue.names("activations")]
 
 
 def test_the_module_of_an_activation_is_its_name():

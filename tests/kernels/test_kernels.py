@@ -11,12 +11,12 @@ import pytest
 from numpy.polynomial.hermite_e import hermegauss
 
 from simlab import activations, kernels
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.core.parsing import choose, dump
 from simlab.kernels import gaussian, gram, laplace, nngp, ntk, polynomial, power_exponential, residual
 
-EVERY = kinds.all_examples("kernels")
+EVERY = catalogue.all_examples("kernels")
 U = np.linspace(-1, 1, 41)
 
 

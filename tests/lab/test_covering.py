@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.lab import covering as cov
 from simlab.lab import spec as specs
@@ -16,7 +16,7 @@ from simlab.lab.spec import Spec, resolve
 
 def tables(**sweep: Any) -> dict[str, Any]:
     found: dict[str, Any] = dict(
-        kinds.examples("experiments", "gradient_flow")[1]
+        catalogue.examples("experiments", "gradient_flow")[1]
     )  # sgd: its batch is bounded by samples
     found["experiment"] = {**found["experiment"], "seed": 1}
     return {**found, "sweep": sweep} if sweep else found

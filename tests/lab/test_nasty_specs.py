@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from simlab.cli import running
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.lab import needs
 from simlab.lab.estimate import estimate
@@ -30,7 +30,7 @@ def one_line(error: pytest.ExceptionInfo[BadInput]) -> str:
 
 
 def example(kind: str = "gradient_flow", at: int = 0) -> dict[str, Any]:
-    tables: dict[str, Any] = plain(kinds.examples("experiments", kind)[at])
+    tables: dict[str, Any] = plain(catalogue.examples("experiments", kind)[at])
     tables["experiment"]["seed"] = 1
     return tables
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.lab import needs
 from simlab.lab.estimate import estimate
@@ -22,7 +22,7 @@ from tests.support.runs import small_tables
 Call = Callable[..., subprocess.CompletedProcess[str]]
 Write = Callable[..., Path]
 IMAGES: dict[str, Any] = {
-    **kinds.examples("experiments", "real_data")[0],
+    **catalogue.examples("experiments", "real_data")[0],
     "sweep": {"kernel.depth": [2, 3, 4], "seeds": 2},
     "figure": {"kind": "accuracies"},
 }
@@ -119,10 +119,10 @@ def test_where_some_points_fit_they_are_computed(monkeypatch: pytest.MonkeyPatch
         needs.check(resolve(small_tables(**{"network.width": [10**11, 10**12]})), (), said.append)
 
 
-@pytest.mark.parametrize("kind", kinds.names("experiments"))
+@pytest.mark.parametrize("kind", catalogue.names("experiments"))
 def test_memory_is_a_number_of_bytes(kind: str) -> None:
     """Small examples need little, and no less than what they hold: at least one number."""
-    for tables in kinds.examples("experiments", kind):
+    for tables in catalogue.examples("experiments", kind):
         nbytes = resolve(tables, seed=0).at(0).memory()
         assert nbytes is None or 8.0 <= nbytes < 1e8
 

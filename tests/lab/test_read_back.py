@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.lab import covering
 from simlab.lab.directory import RunDirectory
@@ -19,7 +19,7 @@ from simlab.lab.spec import Spec, resolve
 
 @pytest.fixture
 def run(tmp_path: Path) -> tuple[RunDirectory, Spec]:
-    tables = kinds.examples("experiments", "gradient_flow")[0]
+    tables = catalogue.examples("experiments", "gradient_flow")[0]
     sweep = {"flow.alpha": {"linspace": [1, 2, 3000]}, "network.width": [5, 6.0], "seeds": 2}
     spec = resolve({**tables, "sweep": sweep, "figure": {"kind": "trajectories", "y": ["train_loss"]}}, seed=3)
     directory = RunDirectory(tmp_path / "run")

@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from simlab import claims, figures
-from simlab.core import json_schema, kinds
+from simlab.core import catalogue, json_schema
 from simlab.core.errors import SimlabError
 from simlab.lab.results import merged_outputs
 from simlab.lab.schema import spec_schema
@@ -56,7 +56,7 @@ def schema() -> Draft202012Validator:
 
 
 def claim_specs() -> Iterator[tuple[str, dict[str, Any]]]:
-    for name in kinds.names("claims"):
+    for name in catalogue.names("claims"):
         claim = claims.get(name)
         for size, text in (("quick", claim.quick), ("full", claim.full)):
             tables = tomllib.loads(text)
@@ -67,7 +67,7 @@ def claim_specs() -> Iterator[tuple[str, dict[str, Any]]]:
 def test_every_shipped_spec_is_right(schema: Draft202012Validator) -> None:
     specs = {path.stem: tomllib.loads(path.read_text()) for path in RUNS}
     specs |= dict(claim_specs())
-    specs |= {f"example {i} {kind}": t for i, (kind, t) in enumerate(kinds.all_examples("experiments"))}
+    specs |= {f"example {i} {kind}": t for i, (kind, t) in enumerate(catalogue.all_examples("experiments"))}
     assert len(specs) > 150
     for name, tables in specs.items():
         errors = [f"{error.json_path}: {error.message}" for error in schema.iter_errors(tables)]
@@ -186,17 +186,17 @@ def test_a_missing_field_is_said_where_it_is_missing(schema: Draft202012Validato
     assert "'width' is a required property" in error.message
 
 
-@pytest.mark.parametrize("room", [room for room in kinds.rooms() if room not in ("claims", "experiments")])
+@pytest.mark.parametrize("room", [room for room in catalogue.rooms() if room not in ("claims", "experiments")])
 def test_the_schema_of_one_kind_takes_its_examples(room: str) -> None:
-    for kind in kinds.names(room):
+    for kind in catalogue.names(room):
         table = json_schema.kind_schema(room, kind)
         Draft202012Validator.check_schema(table)
         if kind not in json_schema.in_toml(room):
             continue
         own = Draft202012Validator(table)
-        for example in kinds.examples(room, kind):
+        for example in catalogue.examples(room, kind):
             given = {"kind": kind, **example}
             assert own.is_valid(given), (room, kind, example)
             assert not own.is_valid({**given, "no_such_field": 1})
-            for name in json_schema.required(kinds.get(room, kind)):
+            for name in json_schema.required(catalogue.get(room, kind)):
                 assert not own.is_valid({key: value for key, value in given.items() if key != name})

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simlab import activations
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.lab.spec import differences, override, resolve
 from tests.support.runs import small_tables
@@ -210,7 +210,7 @@ def test_an_axis_may_list_names() -> None:
     ],
 )
 def test_a_part_that_does_not_fit_is_named(tables: dict[str, Any], says: str) -> None:
-    good = deepcopy(kinds.examples("experiments", "real_data")[0])
+    good = deepcopy(catalogue.examples("experiments", "real_data")[0])
     for name, fields in tables.items():
         good[name] = {**(good[name] if name == "experiment" else {}), **fields}
     with pytest.raises(BadInput, match=says):
@@ -235,7 +235,7 @@ _SGD = {"kind": "sgd", "steps": 50, "step": 0.1, "batch": 4}
     ],
 )  # fmt: skip
 def test_what_does_not_fit_together_is_named_whole(kind: str, table: str, fields: dict[str, Any], says: str) -> None:
-    good = deepcopy(kinds.examples("experiments", kind)[0])
+    good = deepcopy(catalogue.examples("experiments", kind)[0])
     good[table] = fields if "network" in fields else {**good.get(table, {}), **fields}
     with pytest.raises(BadInput) as caught:
         resolve(good)
@@ -243,7 +243,7 @@ def test_what_does_not_fit_together_is_named_whole(kind: str, table: str, fields
 
 
 def test_a_solver_in_single_precision_is_refused() -> None:
-    good = deepcopy(kinds.examples("experiments", "gradient_flow")[2])
+    good = deepcopy(catalogue.examples("experiments", "gradient_flow")[2])
     good["experiment"]["dtype"] = "float32"
     with pytest.raises(BadInput, match=r"^experiment\.dtype = 'float32': flow\.kind = 'ode'"):
         resolve(good)

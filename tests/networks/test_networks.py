@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from simlab import networks
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.networks import TwoLayer
 from simlab.networks.bound import Bound
 
 n, d = 6, 4
-EXAMPLES = [networks.get(kind, **fields) for kind, fields in kinds.all_examples("networks")]
+EXAMPLES = [networks.get(kind, **fields) for kind, fields in catalogue.all_examples("networks")]
 MAPS = [network for network in EXAMPLES if isinstance(network, networks.FeatureMap)]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from simlab import flows, machines, networks
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.core.parsing import choose
 from simlab.kernels import ntk
@@ -52,7 +52,7 @@ WRONG: dict[str, Any] = {
 
 def examples(room: str) -> Iterator[tuple[str, Any]]:
     """(label, kind) of every example of every kind of a room."""
-    for number, (kind, fields) in enumerate(kinds.all_examples(room)):
+    for number, (kind, fields) in enumerate(catalogue.all_examples(room)):
         yield f"{kind}{number}", choose(room, {"kind": kind, **fields}, room)
 
 
@@ -76,9 +76,10 @@ def faces() -> Iterator[tuple[str, Callable[[Any], Any], str]]:
             faces = ["forward", "tangent_gram", "tangent_blocks", *["features"] * net.has_features]
             faces += ["first_layer"] * isinstance(net, ThreeLayer)
             for face in faces:
-                yield f"{label}.{face}", lambda Z, f=getattr(net, face), t=theta: f(t, Z), "X"
+                method = getattr(net, face)
+                yield f"{label}.{face}", lambda Z, f=method, t=theta: f(t, Z), "X"
                 if face.startswith("tangent"):
-                    yield f"{label}.{face} Y", lambda Z, f=getattr(net, face), t=theta: f(t, X, Z), "Y"
+                    yield f"{label}.{face} Y", lambda Z, f=method, t=theta: f(t, X, Z), "Y"
             yield f"{label}.gradient", lambda Z, net=net, t=theta, y=y: net.gradient(t, Z, y), "X"
             yield f"{label}.push", lambda Z, net=net, t=theta: net.push(t, t, Z), "X"
             yield f"{label}.pull", lambda Z, net=net, t=theta, y=y: net.pull(t, y, Z), "X"

@@ -12,7 +12,7 @@ from pydantic import Field
 from scipy.linalg import expm
 
 from simlab import activations, kernels, networks, observables, targets
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.parsing import choose
 from simlab.observables.effective_rank import ranks
 from simlab.observables.view import Setting, View, check
@@ -46,7 +46,7 @@ def changed_view(**fields: Any) -> View:
     return replace(view, **({"cache": {}} | fields))
 
 
-@pytest.mark.parametrize(("kind", "fields"), kinds.all_examples("observables"))
+@pytest.mark.parametrize(("kind", "fields"), catalogue.all_examples("observables"))
 def test_every_observable_keeps_the_contract(kind: str, fields: dict[str, Any]) -> None:
     """It measures what it declares, finite and to the bit the same, whatever was kept from earlier records."""
     observables.check(observables.get(kind, **fields))
@@ -201,7 +201,7 @@ def test_linear_distance() -> None:
     found = observables.LinearDistance().measure(changed_view(linear=view.theta))
     assert found["linear_weight_distance"] == 0.0
     assert found["linear_test_distance"] == pytest.approx(np.sqrt(np.mean(apart**2)), rel=1e-6)
-    assert kinds.able("observables", lambda cls: cls.needs_linearised) == ["linear_distance"]
+    assert catalogue.able("observables", lambda cls: cls.needs_linearised) == ["linear_distance"]
 
 
 def test_teacher_alignment_finds_planted_neurons() -> None:
@@ -291,8 +291,8 @@ def test_two_observables_of_one_name_are_refused_and_good_ones_pass() -> None:
     with pytest.raises(ValueError, match="observables: train_loss is recorded by two of them"):
         check([same, same], setting())
     every = [
-        observables.get(kind, **kinds.get("observables", kind).examples[0])
-        for kind in kinds.names("observables")
+        observables.get(kind, **catalogue.get("observables", kind).examples[0])
+        for kind in catalogue.names("observables")
         if kind not in ("teacher_alignment", "risk", "fourier_picture", *OF_THREE_LAYERS, *OF_SEVERAL_OUTPUTS)
     ]
     check(every, setting())
@@ -342,10 +342,10 @@ def test_several_outputs_of_arrays_are_those_of_the_network() -> None:
 
 def test_facts_that_experiments_ask_for() -> None:
     """What an exact population flow can measure, and what compares with gradient flow."""
-    without = kinds.able("observables", lambda cls: not cls.needs_samples)
+    without = catalogue.able("observables", lambda cls: not cls.needs_samples)
     assert without == [
         "neuron_snapshots", "predictions", "risk", "teacher_alignment", "test_loss", "weight_movement",
     ]  # fmt: skip
-    assert kinds.able("observables", lambda cls: cls.needs_descent) == ["kernel_distance"]
-    several = kinds.able("observables", lambda cls: cls.several_outputs)
+    assert catalogue.able("observables", lambda cls: cls.needs_descent) == ["kernel_distance"]
+    several = catalogue.able("observables", lambda cls: cls.several_outputs)
     assert several == ["hierarchy", "test_error", "test_loss", "train_loss", "validation_error", "weight_movement"]

@@ -9,12 +9,12 @@ from typing import Any
 import h5py
 import numpy as np
 
-from simlab.core import kinds
+from simlab.core import catalogue
 
 
 def small_tables(**sweep: Any) -> dict[str, Any]:
     """A gradient_flow spec whose points take milliseconds."""
-    tables = deepcopy(kinds.examples("experiments", "gradient_flow")[0])
+    tables = deepcopy(catalogue.examples("experiments", "gradient_flow")[0])
     tables["experiment"]["seed"] = 3
     del tables["observables"]
     if sweep:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simlab import targets
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.core.parsing import choose
 from simlab.targets.axis_relu import AxisReLU
@@ -17,7 +17,9 @@ from simlab.targets.radial import Radial as RadialKind
 from simlab.targets.radial_relu import RadialReLU
 from simlab.targets.shells import Shells
 
-RADIAL = [(kind, table) for kind, table in kinds.all_examples("targets") if kinds.get("targets", kind).is_radial]
+RADIAL = [
+    (kind, table) for kind, table in catalogue.all_examples("targets") if catalogue.get("targets", kind).is_radial
+]
 
 
 def at(target: Any, radii: list[float], dim: int = 4) -> np.ndarray:

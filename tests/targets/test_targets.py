@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from simlab import targets
-from simlab.core import checks, kinds
+from simlab.core import catalogue, checks
 from simlab.core.errors import BadInput
 from simlab.core.parsing import choose
 from simlab.targets.relu_teacher import ReLUTeacher
 from simlab.targets.target import Floats, Function, Target
 
-EXAMPLES = kinds.all_examples("targets")
+EXAMPLES = catalogue.all_examples("targets")
 FEW = ("allen_zhu_li", "monomials", "parity", "staircase", "separation")
 """Kinds of which an example looks at few coordinates, whatever the dimension."""
 

@@ -12,7 +12,7 @@ import pytest
 from flint import arb, arb_series, ctx
 
 from simlab import activations
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.theory import complexity
 from simlab.theory.complexity import Concept, c_alpha, c_s, product_powers, separation
@@ -149,7 +149,7 @@ def test_bad_input_is_one_line(call: object, says: str) -> None:
 def test_every_activation_is_summed_or_refused() -> None:
     """Summed means: analytic at 0, which kinks there, or a φ only known by its values, are not."""
     refused = set()
-    for kind, table in kinds.all_examples("activations"):
+    for kind, table in catalogue.all_examples("activations"):
         try:
             assert 0.0 < c_s(activations.get(kind, **table)) < math.inf
         except BadInput:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab import kernels
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.kernels.gram import store
 from simlab.lab.directory import RunDirectory
 from simlab.lab.results import collate_run, merged_outputs
@@ -48,7 +48,7 @@ def make(home: Path) -> None:
 
 
 def spec() -> Spec:
-    tables = deepcopy(kinds.examples("experiments", "gradient_flow")[0])
+    tables = deepcopy(catalogue.examples("experiments", "gradient_flow")[0])
     tables["experiment"]["seed"] = 3
     tables["sweep"] = {"network.width": [10, 20, 30], "network.activation": ["tanh", "relu"]}
     return resolve(tables)

@@ -17,7 +17,7 @@ from fuzzing import nasty
 from fuzzing.spec_tables import MUTATIONS, Pieces, Tables
 from fuzzing.spec_text import TEXT_MUTATIONS
 from simlab import claims
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.lab import bundled
 from simlab.lab.sweep import GENERATORS
 
@@ -42,11 +42,11 @@ class Case:
 def originals() -> tuple[tuple[str, str, float], ...]:
     """(name, TOML, weight): long sweeps are taken less often, as each of their points is validated."""
     found = [(name, bundled.get(name).text) for name in bundled.names()]
-    for name in kinds.names("claims"):
+    for name in catalogue.names("claims"):
         claim = claims.get(name)
         found += [(f"claims.{name}.quick", claim.quick), (f"claims.{name}.full", claim.full)]
-    for kind in kinds.names("experiments"):
-        for i, tables in enumerate(kinds.examples("experiments", kind)):
+    for kind in catalogue.names("experiments"):
+        for i, tables in enumerate(catalogue.examples("experiments", kind)):
             whole = {**tables, "experiment": {"kind": kind, **tables.get("experiment", {})}}
             found.append((f"experiments.{kind}.{i}", tomli_w.dumps(whole)))
     return tuple((name, text, 1.0 / (1.0 + _points(tomllib.loads(text)) / 50.0)) for name, text in found)

@@ -12,7 +12,7 @@ import tomli_w
 
 from fuzzing import nasty
 from fuzzing.judging import PLANTED
-from simlab.core import kinds
+from simlab.core import catalogue
 from simlab.lab.sweep import GENERATORS
 
 Tables = dict[str, Any]
@@ -24,15 +24,15 @@ def donors() -> tuple[tuple[str, Tables], ...]:
     """(room, table with kind) of every example of every kind."""
     return tuple(
         (room, {"kind": kind, **table})
-        for room in kinds.rooms()
+        for room in catalogue.rooms()
         if room not in ("claims", "experiments")
-        for kind, table in kinds.all_examples(room)
+        for kind, table in catalogue.all_examples(room)
     )
 
 
 @functools.cache
 def fields(room: str, kind: str) -> tuple[str, ...]:
-    return tuple(kinds.get(room, kind).model_fields)
+    return tuple(catalogue.get(room, kind).model_fields)
 
 
 class Pieces:
@@ -105,7 +105,7 @@ def other_kind(chance: random.Random, tables: Tables, pieces: Pieces) -> None:
 
 def other_experiment(chance: random.Random, tables: Tables, pieces: Pieces) -> None:
     if isinstance(tables.get("experiment"), dict):
-        tables["experiment"]["kind"] = chance.choice(kinds.names("experiments"))
+        tables["experiment"]["kind"] = chance.choice(catalogue.names("experiments"))
 
 
 def taken_away(chance: random.Random, tables: Tables, pieces: Pieces) -> None:
@@ -120,7 +120,7 @@ def added(chance: random.Random, tables: Tables, pieces: Pieces) -> None:
     table = where[key] if isinstance(where, dict) and key in where else tables
     name = chance.choice(nasty.KEYS)
     if isinstance(table, dict):
-        rooms = [room for room in kinds.rooms() if room != "claims" and table.get("kind") in kinds.names(room)]
+        rooms = [room for room in catalogue.rooms() if room != "claims" and table.get("kind") in catalogue.names(room)]
         if rooms and chance.random() < 0.8:
             name = chance.choice(fields(chance.choice(rooms), str(table["kind"])) or nasty.KEYS)
         table[name] = pieces.put(nasty.value(chance))
