@@ -98,7 +98,7 @@ def one(what: str, seed: int, number: int) -> dict[str, Any]:
     """One case again, with all that is known about it."""
     [(_, verdict)] = pool.run_all(CASES[what], seed, iter([number]), 1)
     module = __import__(CASES[what].partition(":")[0], fromlist=["shown"])
-    return {"case": number, **verdict.as_dict(), "violation": verdict.is_violation, **module.shown(seed, number)}
+    return {"case": number, **verdict.as_dict(), "violation": verdict.is_violation, **module.describe(seed, number)}
 
 
 def main() -> None:

@@ -95,7 +95,7 @@ def plant(home: Path) -> None:
     sys.path.insert(0, str(home))
 
 
-def shown(seed: int, number: int) -> dict[str, Any]:
+def describe(seed: int, number: int) -> dict[str, Any]:
     """What a case is, for people."""
     case = spec_cases.case(seed, number)
     return {"about": case.about, "options": case.options, "spec": case.content.decode("utf-8", "backslashreplace")}
