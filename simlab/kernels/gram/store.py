@@ -80,6 +80,7 @@ class Task:
 
     @classmethod
     def of(cls, kernels: Mapping[str, Kernel], X: NDArray[Any], dtype: Any, memory: int | None) -> Task:
+        """With blocks as large as `memory` bytes allow."""
         mapped = isinstance(X, np.memmap)  # its pages come and go
         data, kind = inputs(X, "X"), np.dtype(dtype)
         block = LARGEST_BLOCK_ROWS
@@ -107,6 +108,7 @@ class Task:
         }
 
     def blocks(self) -> list[Block]:
+        """On and below the diagonal, in the order of their numbers."""
         return blocks(self.X.shape[0], self.block)
 
 
