@@ -10,7 +10,7 @@ import pytest
 from simlab import flows
 from simlab.core import catalogue
 from simlab.core.rng import Streams
-from simlab.flows.flow import FlowState
+from simlab.flows._stepping import SteppingState
 from simlab.flows.gradient_descent import GradientDescent
 from simlab.flows.momentum import MomentumState
 from simlab.flows.ode import ODE
@@ -70,9 +70,9 @@ class Overshoots(GradientDescent):
 
 
 class OtherState(GradientDescent):
-    state_class: ClassVar[type[FlowState]] = MomentumState
+    state_class: ClassVar[type[SteppingState]] = MomentumState
 
-    def _begin(self, problem: Problem, theta0: Any, **own: Any) -> Any:
+    def start(self, problem: Problem, theta0: Any, streams: Streams) -> SteppingState:
         return GradientDescent(steps=self.steps, step=self.step).start(problem, theta0, Streams(0))
 
 
