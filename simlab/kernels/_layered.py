@@ -75,12 +75,18 @@ class Layered(Leaf):
 
     def constants(self, dim: int) -> Floats:
         """(σ_b², v, r, β, w) of `_recursion`, packed in this order."""
-        alpha = self.branch_scale()
+        skip, mix = self._mixing(float)
         if self.weight_std is None:
-            skip, mix = (0.0, 1.0) if alpha is None else (1.0 / (1.0 + alpha**2), alpha**2 / (1.0 + alpha**2))
             return np.array([0.0, 1.0, skip, mix, self.activation.unit_weight()])
-        skip, mix = (0.0, 1.0) if alpha is None else (1.0, alpha**2)
         return np.array([self.bias_std**2, self.weight_std**2 / dim, skip, mix, self.weight_std**2])
+
+    def _mixing(self, number: Any) -> tuple[Any, Any]:
+        """(r, β) as numbers of this type, float or arb."""
+        alpha = self.branch_scale()
+        if alpha is None:
+            return number(0), number(1)
+        square = number(alpha) ** 2
+        return (1 / (1 + square), square / (1 + square)) if self.weight_std is None else (number(1), square)
 
     def _points(self, norms: Floats, dim: int) -> Floats:
         """(n, depth, 5): the tables of `_recursion.points`."""
@@ -146,16 +152,12 @@ class Layered(Leaf):
     def _arb(self, us: list[arb]) -> list[arb]:
         """κ at these cosines by the recursion in Arb, on the unit sphere or that of radius √d; [κ(1)] for none."""
         dual = self.activation.arb_dual
-        alpha, one, tangent = self.branch_scale(), arb(1), self.is_tangent()
-        bias, first, skip, mix = arb(self.bias_std) ** 2, one, arb(0), one
+        one, tangent, bias = arb(1), self.is_tangent(), arb(self.bias_std) ** 2
+        skip, mix = self._mixing(arb)
         if self.weight_std is None:
-            weight = one if self.depth == 1 else 1 / dual(one, [one], False)[0][0]
-            if alpha is not None:
-                skip, mix = 1 / (1 + arb(alpha) ** 2), arb(alpha) ** 2 / (1 + arb(alpha) ** 2)
+            first, weight = one, one if self.depth == 1 else 1 / dual(one, [one], False)[0][0]
         else:
             first = weight = arb(self.weight_std) ** 2
-            if alpha is not None:
-                skip, mix = one, arb(alpha) ** 2
         # The diagonal goes first and apart: there the correlation is 1, exactly.
         q = theta_one = bias + first
         K = [bias + first * u for u in us]

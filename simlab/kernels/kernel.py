@@ -206,10 +206,8 @@ class Kernel(Kind):
         return self
 
     def __repr__(self) -> str:
-        return describe(self)
-
-    def __str__(self) -> str:
-        return repr(self)
+        """``ntk(depth=3, activation='tanh')``: the call that makes it, defaults left out."""
+        return f"{self.kind}({', '.join(f'{name}={_shown(value)}' for name, value in changed_fields(self).items())})"
 
 
 class Leaf(Kernel):
@@ -287,14 +285,7 @@ def leaves_of(kernels: Iterable[Kernel]) -> tuple[Leaf, ...]:
     return tuple(dict.fromkeys(leaf for kernel in kernels for leaf in kernel.leaves()))
 
 
-def describe(value: Any) -> str:
-    """``ntk(depth=3, activation=leaky_relu(slope=0.1))``: the call that makes it, defaults left out."""
-    if not isinstance(value, Kind):
-        return repr(value)
-    text = ", ".join(f"{name}={_inner(item)}" for name, item in changed_fields(value).items())
-    return f"{value.kind}({text})"
-
-
-def _inner(value: Any) -> str:
-    text = describe(value)
-    return repr(text[:-2]) if isinstance(value, Kind) and text.endswith("()") else text
+def _shown(value: Any) -> str:
+    """A field's value; ``'tanh'`` for a kind all of whose fields have their defaults."""
+    text = repr(value)
+    return repr(text.removesuffix("()")) if isinstance(value, Kind) and text.endswith("()") else text

@@ -177,7 +177,8 @@ def _create(task: Task, places: Places, identity: Mapping[str, Any]) -> Journal:
     try:
         skeleton.create(part, journal)
     except (OSError, RuntimeError) as error:  # HDF5 tells a file-size limit as the latter
-        raise WriteFailed(f"{part}: cannot write: {getattr(error, 'strerror', None) or error}") from error
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise WriteFailed(f"{part}: cannot write: {reason or error}") from error
     journal.commit(places.journal)
     return journal
 
