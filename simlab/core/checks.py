@@ -52,22 +52,18 @@ def array(
     ndim: int | tuple[int, ...] | None = None,
     shape: tuple[int, ...] | None = None,
     dtype: DTypeLike | None = np.float64,
-    least: float | None = None,
-    above: float | None = None,
-    most: float | None = None,
     finite: bool = True,
     empty: bool = True,
     must: str = "",
 ) -> NDArray[Any]:
     """An array of real numbers, not copied where it is one already.
 
-    ndim: numbers of dimensions that are allowed; any by default.
-    shape: its whole shape.
+    ndim: allowed numbers of dimensions; any by default.
+    shape: the whole shape; any by default.
     dtype: float type to convert to; None keeps the type of the numbers.
-    least, above, most: bounds of every entry, `above` not included.
-    finite: refuse NaN and infinity. Where false, infinity and NaN pass.
-    empty: whether it may have no entries.
-    must: what it has to be, in words, for the error about its shape.
+    finite: whether NaN and infinity are refused.
+    empty: whether an array without entries passes.
+    must: what the array has to be, in words, for the error about its shape.
     """
     found = numeric(values, name, must)
     allowed = (ndim,) if isinstance(ndim, int) else ndim
@@ -86,6 +82,28 @@ def array(
         if np.isfinite(found[at]):
             raise BadData(f"{_place(name, at)} = {_plain(found[at])}: too large for {converted.dtype}")
         raise BadData(f"{_place(name, at)} = {_plain(found[at])}: must be finite, without NaN or infinity")
+    return converted
+
+
+def bounded(
+    values: Any,
+    name: str,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    ndim: int | None = None,
+    must: str = "",
+) -> NDArray[np.float64]:
+    """An array of finite numbers, as `array` gives it, whose entries lie within bounds.
+
+    least: lower bound, included.
+    above: lower bound, excluded.
+    most: upper bound, included.
+    ndim, must: as in `array`.
+    """
+    found = numeric(values, name, must)
+    converted = array(found, name, ndim=ndim, must=must)
     for bound, wrong in ((least, operator.lt), (above, operator.le), (most, operator.gt)):
         if bound is not None and (bad := wrong(converted, bound)).any():
             at = _first(bad)
@@ -126,7 +144,12 @@ def number(
     below: float | None = None,
     infinite: bool = False,
 ) -> float:
-    """A real number within its bounds: `least` and `most` included, `above` and `below` not; finite unless said."""
+    """A real number within bounds.
+
+    least, most: bounds, included.
+    above, below: bounds, excluded.
+    infinite: whether infinity passes.
+    """
     bounds = _range(least, above, most, below)
     plain = value.item() if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 else value
     is_number = isinstance(plain, numbers.Real | Decimal) and not isinstance(plain, bool)
