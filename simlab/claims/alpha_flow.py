@@ -111,7 +111,7 @@ class AlphaFlow(Claim):
         widths = results["network.width"].tolist()
         for width, shade in zip(widths, colours(len(widths)), strict=True):
             at = {"network.width": width}
-            courses(axes[0], results, "alpha", at, shade, f"$m = {width}$", "o-", x="time", ms=3, lw=1.2)
+            courses(axes[0], results, "alpha", at, "o-", x="time", color=shade, label=f"$m = {width}$", ms=3, lw=1.2)
         at = {"network.width": widths[0], "seed": results["seed"][0]}
         t = results.select("time", at)
         for name, style, text in (
@@ -140,7 +140,7 @@ def _lines(axis: Axes, results: Results, title: str) -> None:
     width = results["network.width"]
     for start, shade, mark, style in zip(RATES, (BLUE, BROWN), "os", ("-", "--"), strict=True):
         distances = _distances(results, start)
-        power_line(axis, width, distances, shade, WORDS[start], mark, style)
+        power_line(axis, width, distances, shade, WORDS[start], mark + style)
         reference_line(axis, width, 1.4 * float(distances[0].mean()), RATES[start][0])
     axis.set(xlabel="width $m$", ylabel=r"largest $|\alpha / \alpha_{\mathrm{flow}} - 1|$", title=title)
     tick_at(axis, width)

@@ -49,7 +49,7 @@ def _check_specs(claim: Claim, about: str) -> None:
             tomllib.loads(claim.quick if size == "quick" else claim.full)
             for control in (False, True):
                 name = f"{size} spec" + (" with the control's settings" if control else "")
-                found = spec_of(claim, size, control).hash  # type: ignore[arg-type]
+                found = spec_of(claim, size, control).hash
                 same = next((other for other, known in hashes.items() if known == found), None)
                 _require(same is None, f"{about}: its {name} is the same as its {same}")
                 hashes[name] = found

@@ -142,7 +142,7 @@ def _course(axis: Axes, results: Results, title: str) -> None:
         lengths = results["length"][k]
         curves = [(results["step"][k, s, :end], error[s, :end]) for s, end in enumerate(lengths)]
         x, y = zip(*curves, strict=True)
-        course(axis, x, y, shade, f"$d = {dim}$", log=True, marker="os^Dv"[k % 5], ms=3, markevery=0.15)
+        course(axis, x, y, color=shade, label=f"$d = {dim}$", log=True, marker="os^Dv"[k % 5], ms=3, markevery=0.15)
         axis.axhline(kernel, ls="--", lw=1.2, color=shade)
     axis.axhspan(1e-5, LEARNED, color=GREEN, alpha=0.08, lw=0)
     axis.set(xscale="symlog", yscale="log", ylim=(1e-5, 3), xlim=(0, None), xlabel="step")

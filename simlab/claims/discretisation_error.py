@@ -117,7 +117,7 @@ def _courses(axis: Axes, results: Results, title: str) -> None:
     for k, (dim, width, shade) in enumerate(zip(dims, widths, colours(len(dims)), strict=True)):
         text = f"$d = {dim}$, $m = {width}$"
         curves = list(_growth(results)[k])
-        course(axis, list(results["step"][k]), curves, shade, text, "o-", log=True, ms=3, lw=1.1)
+        course(axis, list(results["step"][k]), curves, "o-", color=shade, label=text, log=True, ms=3, lw=1.1)
     axis.axhline(1.0, color=GUIDE, lw=0.8)
     axis.set(yscale="log", xlabel="step of size $m$", ylabel="discretisation error $D_t/D_0$", title=title)
     axis.legend(frameon=False, fontsize=8, ncols=1 + (len(dims) > 4))

@@ -88,7 +88,7 @@ class FlowInterpolant(Claim):
         for source, depth, colour, style, label in lines:
             at = {"kernel.depth": depth}
             for axis, name in ((left, "train_loss"), (middle, "test_distance"), (right, "methods_apart")):
-                courses(axis, source, name, at, colour, label, style, x="time", first=1, log=True)
+                courses(axis, source, name, at, style, x="time", first=1, color=colour, label=label, log=True)
             one = at | {"seed": 0}
             t, dots = source.select("time", one)[1::3], source.select("train_loss_integrated", one)[1::3]
             mark = "o" if source is results else "x"

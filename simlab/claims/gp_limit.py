@@ -98,7 +98,7 @@ class GPLimit(Claim):
             (control, CONTROL_COLOUR, "s", "--", "control: a layer of 4"),
         ):
             width = source["network.width"]
-            power_line(left, width, source["conjugate_error"], colour, label, mark, style)
+            power_line(left, width, source["conjugate_error"], colour, label, mark + style)
             middle.errorbar(
                 width, source["kurtosis"], 2 * source["kurtosis_se"], fmt=mark, ms=4, color=colour, label=label
             )

@@ -22,6 +22,7 @@ from simlab.claims.claim import Claim, Judgement
 from simlab.figures.seeds import band
 from simlab.figures.style import CONTROL_COLOUR, MEASURED, panels
 from simlab.record.reader import Results
+from simlab.statistics.means import standard_error
 from simlab.statistics.sweeps import last_or_largest, setting
 
 STANDARD_ERRORS = 2.0
@@ -89,7 +90,7 @@ class LazyGeneralisation(Claim):
 
     def judge(self, results: Results) -> Judgement:
         taus, loss = _ends(results)
-        mean, error = loss.mean(axis=1), loss.std(axis=1, ddof=1) / loss.shape[1] ** 0.5
+        mean, error = loss.mean(axis=1), standard_error(loss)
         fall, factor = _fall(mean, error), float(mean[-1] / mean[0])
         off = _published(results, taus, loss)
         holds = fall <= STANDARD_ERRORS and factor >= FACTOR and all(abs(z) <= STANDARD_ERRORS for z in off.values())

@@ -107,8 +107,12 @@ class LazyRates(Claim):
                     values = last_or_largest(source, name, {"network.activation": activation})
                     what = f"{activation}, {'movement' if name == 'weight_movement' else 'distance'}"
                     line = 2 * i + (name == "linear_weight_distance" and exponent is None)
-                    look = (BLUE, BROWN, GREEN, PURPLE)[line], activation if exponent else what, "osD^"[line]
-                    power_line(axis, alpha, values, *look, "-" if line < 2 else "--")
+                    look = (
+                        (BLUE, BROWN, GREEN, PURPLE)[line],
+                        activation if exponent else what,
+                        ("o-", "s-", "D--", "^--")[line],
+                    )
+                    power_line(axis, alpha, values, *look)
                     tops.append(float(np.nanmax(values.mean(axis=1))))
             if exponent is not None:
                 reference_line(axis, alpha, 2 * max(tops), exponent)

@@ -103,7 +103,7 @@ class LinearisedWidth(Claim):
             tops = []
             for i, activation in enumerate(source["network.activation"].tolist()):
                 values = last_or_largest(source, name, {"network.activation": activation})
-                power_line(axis, width, values, (BLUE, BROWN, GREEN)[i], activation, "os^"[i], ("-", "--", "-.")[i])
+                power_line(axis, width, values, (BLUE, BROWN, GREEN)[i], activation, ("o-", "s--", "^-.")[i])
                 tops.append(float(np.nanmax(values.mean(axis=1))))
             reference_line(axis, width, 1.5 * max(tops), BOUND)
             axis.set(xlabel="width $m$", ylabel="largest distance from the linearised net", title=title)

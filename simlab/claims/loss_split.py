@@ -131,9 +131,9 @@ def _courses(axis: Axes, results: Results, title: str) -> None:
     dim = results["data.dim"][-1]
     at = {"data.dim": dim}
     for (name, text), shade, mark in zip(_PARTS.items(), (BLUE, BROWN), "s^", strict=True):
-        courses(axis, results, name, at, shade, text, mark + "-", log=True, ms=3)
+        courses(axis, results, name, at, mark + "-", color=shade, label=text, log=True, ms=3)
     loss = r"loss $\frac{1}{2}\mathrm{E}(f^* - f)^2$"
-    courses(axis, results, "split_loss", at, "k", loss, "o-", log=True, ms=5, mfc="none")
+    courses(axis, results, "split_loss", at, "o-", color="k", label=loss, log=True, ms=5, mfc="none")
     parts = zip(*(each_seed(results, name, at) for name in _PARTS), strict=True)
     sums = [np.sum(pair, axis=0) for pair in parts]
     axis.plot(each_seed(results, "step", at)[0], centre(np.stack(sums, axis=1), True), "k--", lw=1, label="sum of both")

@@ -22,6 +22,8 @@ from simlab.figures.degree_decay import decay_lines
 from simlab.figures.style import panels
 from simlab.record.reader import Results
 from simlab.statistics.degrees import degrees_present, predicted_slope
+from simlab.statistics.means import standard_error
+from simlab.statistics.power_law import slope_through_origin
 
 TOLERANCE = 0.2
 WINDOW = 0.3
@@ -85,7 +87,7 @@ class LowDegreesFirst(Claim):
         half = [float(np.median(rows[:, 2])) for rows in found.values()]
         ordered = all(a < b for a, b in pairwise(half)) and len(half) > 1
         holds = ordered and all(abs(mean - 1.0) <= TOLERANCE for mean in means.values())
-        error = {k: float(np.std(v, ddof=1) / len(v) ** 0.5) if len(v) > 1 else 0.0 for k, v in ratios.items()}
+        error = {k: float(standard_error(v)) if len(v) > 1 else 0.0 for k, v in ratios.items()}
         text = ", ".join(f"degree {k} {means[k]:.3f} ± {error[k]:.3f}" for k in degrees)
         steps = ", ".join(f"{value:g}" for value in half)
         numbers = {
@@ -118,8 +120,7 @@ def _rates(results: Results, seed: int, degree: int) -> tuple[float, float, floa
     below = np.flatnonzero(~(share > WINDOW))
     end = max(2, int(below[0])) if below.size else len(share)
     x, y = step[1:end], np.log(np.maximum(share[1:end], 1e-300))
-    slope = float(x @ y / (x @ x))
     expected = predicted_slope(results, at, degree)
     assert expected is not None  # what the specs observe
     halved = np.flatnonzero(~(share > 0.5))
-    return slope, expected, float(step[halved[0]]) if halved.size else float("inf")
+    return slope_through_origin(x, y), expected, float(step[halved[0]]) if halved.size else float("inf")

@@ -95,17 +95,8 @@ class MeanFieldLimit(Claim):
         fig, axes = panels(3)
         widths = results["network.width"].tolist()
         for width, risks, shade in zip(widths, results["risk"], colours(len(widths)), strict=True):
-            course(
-                axes[0],
-                [_steps(results)] * len(risks),
-                list(risks),
-                shade,
-                f"$m = {width}$",
-                "o-",
-                log=True,
-                ms=3,
-                lw=1.2,
-            )
+            look = {"color": shade, "label": f"$m = {width}$", "ms": 3, "lw": 1.2}
+            course(axes[0], [_steps(results)] * len(risks), list(risks), "o-", log=True, **look)
         axes[0].set(
             yscale="log", xlabel="steps of size $0.1\\, m$", ylabel="population risk", title="mean-field scaling"
         )

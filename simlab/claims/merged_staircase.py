@@ -109,7 +109,7 @@ class MergedStaircase(Claim):
         ):
             t, curves = _times(source), list(source["test_loss"])
             look: dict[str, Any] = {"log": True, "lw": 1.2, "marker": mark, "ms": 3.5, "markevery": 0.12}
-            course(axes[0], [t] * len(curves), curves, shade, f"{text}, SGD", **look)
+            course(axes[0], [t] * len(curves), curves, color=shade, label=f"{text}, SGD", **look)
             axes[0].plot(t, source["loss_limit"][0], "--" if mark == "o" else "-.", color=shade, lw=1.6)
         axes[0].plot([], [], "k--", label="exact dynamics")
         axes[0].set(yscale="log", xlabel="time of particles", title="losses")
@@ -135,17 +135,8 @@ def _coefficients(axis: Axes, results: Results, title: str) -> None:
     t = _times(results)
     for k, (name, shade, mark) in enumerate(zip(MONOMIALS, colours(3), "os^", strict=True)):
         curves = list(results["coefficient"][:, :, k])
-        course(
-            axis,
-            [t] * len(curves),
-            curves,
-            shade,
-            f"${name.translate(_TEX)}$",
-            lw=1.2,
-            marker=mark,
-            ms=3.5,
-            markevery=0.12,
-        )
+        look: dict[str, Any] = {"color": shade, "label": f"${name.translate(_TEX)}$", "marker": mark}
+        course(axis, [t] * len(curves), curves, lw=1.2, ms=3.5, markevery=0.12, **look)
         axis.plot(t, results["coefficient_limit"][0, :, k], "--", color=shade, lw=1.6)
     axis.plot([], [], "k--", label="exact dynamics")
     axis.set(xlabel="time of particles", ylabel="coefficient of $f$", title=title, ylim=(-0.15, 1.75))

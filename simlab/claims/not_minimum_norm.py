@@ -96,8 +96,8 @@ class NotMinimumNorm(Claim):
             looks = ((BLUE, "-", "SGD"), (BROWN, "--", "decay to the start, first half"))
             for decay, (colour, style, text) in zip(source["flow.weight_decay"].tolist(), looks, strict=True):
                 at = {"flow.weight_decay": decay}
-                courses(left, source, "train_loss", at, colour, text, style, log=True)
-                courses(right, source, "weight_movement", at, colour, text, style)
+                courses(left, source, "train_loss", at, style, color=colour, label=text, log=True)
+                courses(right, source, "weight_movement", at, style, color=colour, label=text)
             left.set(yscale="log", xlabel="step", ylabel="training loss", title=f"{title}: both fit")
             right.set(xlabel="step", ylabel=r"$\|\theta - \theta_0\|$", ylim=(0, None))
             right.set_title(f"{title}: distance from the start")

@@ -87,7 +87,7 @@ class NTKDrift(Claim):
         for axis, source, title in ((left, results, "NTK scaling"), (middle, control, "control: mean-field scaling")):
             names = source["network.activation"].tolist()
             for name, shade, mark in zip(names, colours(len(names)), "os^D", strict=False):
-                power_line(axis, width, _ends(source, name), shade, name, mark)
+                power_line(axis, width, _ends(source, name), shade, name, f"{mark}-")
                 if axis is left:
                     reference_line(axis, width, 1.3 * float(_ends(source, name)[0].mean()), RATES[name])
             axis.set(xlabel="width $m$", ylabel=f"{drift} at the end", title=title)
@@ -96,7 +96,7 @@ class NTKDrift(Claim):
         name = results["network.activation"].tolist()[0]
         for m, shade in zip(width.tolist(), colours(len(width)), strict=True):
             at = {"network.activation": name, "network.width": m}
-            courses(right, results, "tangent_drift", at, shade, f"$m = {m}$", first=1, log=True)
+            courses(right, results, "tangent_drift", at, first=1, color=shade, label=f"$m = {m}$", log=True)
         right.set(xscale="log", yscale="log", xlabel="step", ylabel=drift, title=f"along training, {name}")
         legend_below(right, "")
         return fig

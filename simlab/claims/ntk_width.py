@@ -80,7 +80,7 @@ class NTKWidth(Claim):
             tops = []
             for depth, shade, mark in zip(depths, colours(len(depths)), cycle("os^D"), strict=False):
                 values = source.select(error, {"network.depth": depth})
-                power_line(axis, width, values, shade, f"depth {depth}", mark)
+                power_line(axis, width, values, shade, f"depth {depth}", f"{mark}-")
                 tops.append(np.mean(values, axis=-1).max())
             reference_line(axis, width, 1.5 * max(tops), RATE)
             axis.set(xlabel="width $m$", ylabel=r"$|\hat K - \Theta|$", title=title)

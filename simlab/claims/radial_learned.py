@@ -177,7 +177,7 @@ def _courses(axis: Axes, results: Results, title: str) -> None:
         best = int(np.argmin(ends[:, k]))
         text = f"{_name(str(results['network'][k]))}, step {number(results['flow.step'][best])} $m$"
         at = {"network": results["network"][k], "flow.step": results["flow.step"][best]}
-        courses(axis, results, "test_loss", at, shade, text, mark + "-", log=True, ms=3)
+        courses(axis, results, "test_loss", at, mark + "-", color=shade, label=text, log=True, ms=3)
         predicted = _along(results, "loss_limit")[best, k, 0]
         if np.isfinite(predicted).any():
             step = _along(results, "step")[best, k, 0]

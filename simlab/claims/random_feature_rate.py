@@ -97,7 +97,7 @@ class RandomFeatureRate(Claim):
             tops = []
             for table, shade, mark in zip(tables, colours(len(tables)), cycle("os^D"), strict=False):
                 values = source.select(error, {"network": table})
-                power_line(axis, widths, values, shade, _name(table), mark)
+                power_line(axis, widths, values, shade, _name(table), f"{mark}-")
                 tops.append(np.mean(values, axis=-1).max())
             reference_line(axis, widths, 1.5 * max(tops), RATE)
             axis.set(xlabel="number of features $m$", ylabel=r"$|\hat K - K|$", title=title)

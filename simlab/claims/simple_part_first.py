@@ -131,8 +131,8 @@ def _course(axes: tuple[Axes, Axes], results: Results, title: str) -> None:
     parts = (("simple", BLUE, "-", "$F$"), ("composed", BROWN, "--", composed), ("rest", GREY, ":", "the rest"))
     for name, colour, style, text in parts:
         if name != "rest":
-            courses(learned, results, f"learned_{name}", {}, colour, text, style, lw=1.8)
-        courses(errors, results, f"error_{name}", {}, colour, text, style, log=True, lw=1.8)
+            courses(learned, results, f"learned_{name}", {}, style, color=colour, label=text, lw=1.8)
+        courses(errors, results, f"error_{name}", {}, style, color=colour, label=text, log=True, lw=1.8)
     learned.axhline(0.5, color=GUIDE, lw=0.8)
     learned.set(ylabel="part learned", title=title, ylim=(-0.3, 1.3))
     errors.set(yscale="log", ylabel="error in this part", title=f"{where}parts of the error")

@@ -116,7 +116,7 @@ class StaircaseLimit(Claim):
         t = results["time"][0, 0] / results["network.width"][0]
         for i, (dim, shade) in enumerate(zip(dims, colours(len(dims)), strict=True)):
             curves = list(results["test_loss"][i])
-            course(axes[0], [t] * len(curves), curves, shade, f"SGD, $d = {dim}$", "o-", ms=3, lw=1)
+            course(axes[0], [t] * len(curves), curves, "o-", color=shade, label=f"SGD, $d = {dim}$", ms=3, lw=1)
         axes[0].plot(t, results["loss_limit"][-1, 0], "k--", lw=1.3, label="exact dynamics")
         axes[0].set(xlabel="time of particles", title="$z_1 + z_1z_2 + z_1z_2z_3$, mean over draws")
         axes[0].set_ylabel(r"loss $\frac{1}{2}\mathrm{E}(f^* - f)^2$")

@@ -150,9 +150,9 @@ def _lines(axis: Axes, results: Results, title: str) -> None:
     widths, dim = results["network.width"], setting(results, "data", "dim")
     for i, norms in enumerate(results["network.norms"].tolist()):
         start, end = _off(results, norms)
-        (first, second), marks = ((BLUE, BROWN), "os") if i == 0 else ((GREEN, PURPLE), "^D")
+        (first, second), marks = ((BLUE, BROWN), ("o-", "s--")) if i == 0 else ((GREEN, PURPLE), ("^-", "D--"))
         power_line(axis, widths, start, first, f"{norms} norms, start", marks[0])
-        power_line(axis, widths, end, second, "end", marks[1], "--")
+        power_line(axis, widths, end, second, "end", marks[1])
         style = "k--" if norms == "random" else "k:"
         axis.plot(widths, _predicted(norms, dim, widths), style, lw=1, label=f"predicted, {norms} norms")
     axis.set(xlabel="width $m$", ylabel=r"rms of $F/(\alpha\|x\|) - 1$", title=title)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simlab.core import catalogue, checks, parsing
-from simlab.data.checking import check
 from simlab.data.law import Law
 
 __all__ = ["Law", "check", "get"]
@@ -20,6 +19,13 @@ def get(name: str, **fields: Any) -> Law:
     checks.instance(name, "data", str, "the name of a kind, a string")
     chosen: Law = parsing.parse(catalogue.get("data", name, "data"), fields, f"data {name}")
     return chosen
+
+
+def check(kind: Law) -> None:
+    """Run the contract tests on one law; AssertionError, one line, where it breaks the contract."""
+    from simlab.data.checking import check_law
+
+    check_law(kind)
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves

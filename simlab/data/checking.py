@@ -1,58 +1,43 @@
-"""Whether a law of inputs keeps the contract of `simlab.data.law`: for the tests, and for kinds of other packages."""
+"""Whether a law keeps the contract: its own tests run on every kind, also on one from another package."""
 
 from __future__ import annotations
 
 import math
-import pickle
-import pydoc
 
 import numpy as np
 
-from simlab.core import parsing
+from simlab.core.checking import check_value, ensure
 from simlab.data.law import Law
 
 STANDARD_ERRORS = 6.0
 """How far a mean over a sample may be from a moment that the law claims."""
 SAMPLES = 4000
+"""Inputs in that sample."""
 
 
-def check(law: Law) -> None:
+def check_law(law: Law) -> None:
     """Raise AssertionError, one line, where this law breaks the contract. Files that it reads must be there."""
+    check_value(law, Law)
+    law.require()
     who = repr(law)
-    _require(isinstance(law, Law), f"{who}: must be a kind of data, such as data.UniformSphere(dim=3)")
-    _check_values(law, who)
     _check_samples(law, who)
     _check_facts(law, who)
 
 
-def _require(holds: bool, says: str) -> None:
-    if not holds:
-        raise AssertionError(says)
-
-
-def _check_values(law: Law, who: str) -> None:
-    """The kind as a value: it survives TOML and pickle, and has a documented class."""
-    _require(bool(pydoc.getdoc(type(law))), f"{who}: its class has no docstring")
-    again = parsing.parse(type(law), parsing.dump(law), law.kind)
-    _require(again == law, f"{who}: read back from its own table it is {again!r}")
-    _require(pickle.loads(pickle.dumps(law)) == law, f"{who}: pickled and read back it is another")
-    law.require()
-
-
 def _check_samples(law: Law, who: str) -> None:
     dim = law.dimension()
-    _require(type(dim) is int and dim >= 1, f"{who}.dimension() = {dim!r}: must be a whole number, 1 or more")
+    ensure(type(dim) is int and dim >= 1, f"{who}.dimension() = {dim!r}: must be a whole number, 1 or more")
     many, few, again, other = (
         law.sample(count, np.random.default_rng(seed)) for count, seed in ((30, 1), (10, 1), (30, 1), (30, 2))
     )
-    _require(many.shape == (30, dim), f"{who}.sample(30, rng) has shape {many.shape}: must be (30, {dim})")
-    _require(many.dtype == np.float64, f"{who}.sample gives {many.dtype}: must be float64")
-    _require(many.flags.c_contiguous, f"{who}.sample gives an array that is not stored row by row")
-    _require(bool(np.isfinite(many).all()), f"{who}.sample gives NaN or infinity")
-    _require(np.array_equal(many, again), f"{who}.sample: the same generator gave other inputs the second time")
-    _require(not np.array_equal(many, other), f"{who}.sample: two generators gave the same inputs")
-    _require(law.sample(0, np.random.default_rng(1)).shape == (0, dim), f"{who}.sample(0, rng): must be (0, {dim})")
-    _require(
+    ensure(many.shape == (30, dim), f"{who}.sample(30, rng) has shape {many.shape}: must be (30, {dim})")
+    ensure(many.dtype == np.float64, f"{who}.sample gives {many.dtype}: must be float64")
+    ensure(many.flags.c_contiguous, f"{who}.sample gives an array that is not stored row by row")
+    ensure(np.isfinite(many).all(), f"{who}.sample gives NaN or infinity")
+    ensure(np.array_equal(many, again), f"{who}.sample: the same generator gave other inputs the second time")
+    ensure(not np.array_equal(many, other), f"{who}.sample: two generators gave the same inputs")
+    ensure(law.sample(0, np.random.default_rng(1)).shape == (0, dim), f"{who}.sample(0, rng): must be (0, {dim})")
+    ensure(
         np.array_equal(many[:10], few) != law.together(),
         f"{who}.together() = {law.together()}: but the first 10 of 30 rows are "
         f"{'not ' if law.together() is False else ''}those of 10",
@@ -67,26 +52,26 @@ def _check_facts(law: Law, who: str) -> None:
     X = law.sample(SAMPLES, np.random.default_rng(3))
     squares = np.einsum("ij,ij->i", X, X)
     if r is not None:
-        _require(np.allclose(squares, r**2, rtol=1e-9), f"{who}.sphere_radius() = {r}: but inputs have other norms")
+        ensure(np.allclose(squares, r**2, rtol=1e-9), f"{who}.sphere_radius() = {r}: but inputs have other norms")
     if mu is not None:
-        _require(law.rotation_invariant, f"{who}.second_moment(): only of a law that is rotation_invariant")
+        ensure(law.rotation_invariant, f"{who}.second_moment(): only of a law that is rotation_invariant")
         each = squares / X.shape[1]
         error = STANDARD_ERRORS * float(each.std()) / math.sqrt(SAMPLES) + 1e-9 * mu
-        _require(abs(float(each.mean()) - mu) <= error, f"{who}.second_moment() = {mu}: a sample has {each.mean():.6g}")
+        ensure(abs(float(each.mean()) - mu) <= error, f"{who}.second_moment() = {mu}: a sample has {each.mean():.6g}")
     if law.rotation_invariant:  # the direction has mean 0 and second moments I/d, of standard errors below 1/√n
         U = X / np.sqrt(squares)[:, np.newaxis]
         off = np.abs(U.T @ U / SAMPLES - np.eye(X.shape[1]) / X.shape[1]).max()
         far = max(float(off), float(np.abs(U.mean(axis=0)).max())) * math.sqrt(SAMPLES)
-        _require(far < STANDARD_ERRORS, f"{who}: rotation_invariant, but directions of a sample are not uniform")
+        ensure(far < STANDARD_ERRORS, f"{who}: rotation_invariant, but directions of a sample are not uniform")
     if law.is_cube:
         k, s = law.cube_dimension(), law.coordinate_size()
-        _require(
+        ensure(
             np.allclose(np.abs(X[:, :k]), s, rtol=1e-12),
             f"{who}.coordinate_size() = {s}: but some of the first {k} coordinates of a sample are no ±{s}",
         )
     if law.has_radius_law:
         share = float(np.mean(squares < law.radius_law().median ** 2))
-        _require(
+        ensure(
             abs(share - 0.5) < STANDARD_ERRORS * 0.5 / math.sqrt(SAMPLES),
             f"{who}.radius_law(): a share {share} of a sample lies within its median; must be 0.5",
         )

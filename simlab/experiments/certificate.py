@@ -23,6 +23,7 @@ from simlab.core.rng import Streams
 from simlab.data.law import Law
 from simlab.experiments.experiment import OneShot
 from simlab.record.schema import Output
+from simlab.targets import Radial
 from simlab.targets.target import Target
 from simlab.theory import tubes
 from simlab.theory.certificate import Spectrum
@@ -52,8 +53,8 @@ class Certificate(OneShot):
     ratios: Annotated[tuple[float, ...], AsTuple] = Field(
         (1.0, 2.0, 4.0), min_length=1, description="radii in Fourier space over R_d to record energies and shares at"
     )
-    data: Law
-    target: Target
+    data: Law = Field(description="law of the inputs")
+    target: Target = Field(description="the function to be learned")
     reference: Target | None = Field(None, description="a target to compare with")
 
     @field_validator("widths")
@@ -120,10 +121,11 @@ class Certificate(OneShot):
 
     def measure(self, streams: Streams) -> dict[str, Any]:
         dim, law = self.data.dimension(), self.data.radius_law()
-        targets = {name: target.draw_in_spec(dim, streams["target"], name) for name, target in self._targets().items()}
-        spectra = {name: Spectrum(target, law) for name, target in targets.items()}
         found: dict[str, Any] = {"log10_share": tubes.log_share(dim, np.array(self.ratios)) / math.log(10)}
-        for name, spectrum in spectra.items():
+        for name, target in self._targets().items():
+            function = target.draw_in_spec(dim, streams["target"], name)
+            assert isinstance(function, Radial)  # validated
+            spectrum = Spectrum(function, law)
             end = "" if name == "target" else "_reference"
             certificates = [spectrum.certificate(width) for width in self.widths]
             found[f"bound{end}"] = [c.bound for c in certificates]

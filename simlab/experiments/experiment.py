@@ -1,17 +1,23 @@
 """The contract of an experiment: what one point of a sweep computes. DESIGN §3.
 
-The life of a point: ``prepare`` → work, ``start`` → state, then ``advance`` until ``finished``. Work (data, Gram
-matrices) can be derived again and is never saved; the state is saved at any time between two calls of ``advance``, and
-``restore`` makes it from what was saved.
+>>> work = experiment.prepare(streams)                 # data, Gram matrices: derived again after a stop, never saved
+>>> state = experiment.start(work, streams)            # or experiment.restore(arrays), the state as it was saved
+>>> while not experiment.finished(state):
+...     columns = experiment.advance(work, state)      # about ADVANCE_SECONDS of work
+...     arrays = state.arrays()                        # what a checkpoint keeps
+
+An experiment that computes all in one go is a `OneShot`; one that follows a flow is a `following.Followed`.
 """
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.kinds import Kind
@@ -20,11 +26,16 @@ from simlab.core.state import State
 from simlab.record.schema import Output
 
 Columns = dict[str, NDArray[Any]]
-"""Recorded name → its new rows, or its value where it is recorded once"""
+"""Recorded name → its new rows, or its value where it is recorded once."""
+ADVANCE_SECONDS = 0.5
+"""How long one call of `advance` works before control returns."""
 
 
 class Experiment(Kind):
-    """What one point computes. Fields that are kinds are tables of the spec, the others keys of [experiment]."""
+    """What one point computes. Fields that are kinds are tables of the spec, the others keys of [experiment].
+
+    examples: small specs, each a dict of tables, that `simlab.experiments.check` and the tests run.
+    """
 
     lack: ClassVar[str] = "no experiment"
 
@@ -46,28 +57,48 @@ class Experiment(Kind):
 
     @abstractmethod
     def advance(self, work: Any, state: Any) -> Columns:
-        """About half a second of work; how far it goes may depend on the clock, no recorded number may."""
+        """Work for about ADVANCE_SECONDS, change the state in place, and return what was recorded.
+
+        An output with the dimension ``record`` gets an array of new rows, as many as every other such output; any other
+        gets its value, once per point. How far one call goes may depend on the clock; no recorded number may.
+        """
 
     @abstractmethod
     def finished(self, state: Any) -> bool:
         """Whether the point is done."""
 
+    def to_columns(self, values: Mapping[str, Any]) -> Columns:
+        """Values, or lists of rows, as arrays of the dtypes that `outputs` declares."""
+        declared = self.outputs()
+        return {name: np.asarray(value, declared[name].dtype) for name, value in values.items()}
+
     def progress(self, state: Any) -> tuple[float, float]:
-        """How much is done, of how much; (0, 0): not known."""
+        """How much is done and how much there is to do, in one unit; (0, 0) where it is not known."""
         return 0, 0
 
     def cost(self) -> tuple[float, float] | None:
-        """Flops and bytes recorded, roughly; None: not known."""
+        """Rough numbers of flops and of bytes recorded, for ``--dry-run`` and the time left; None where not known."""
         return None
 
     def memory(self) -> float | None:
-        """Bytes of the largest arrays; None: not known."""
+        """Bytes of the largest arrays that a point holds, a lower bound; None where it is not known."""
         return None
+
+
+def working_time() -> Iterator[None]:
+    """Yields at least once, then again and again until ADVANCE_SECONDS are over: ``for _ in working_time(): …``."""
+    deadline = time.monotonic() + ADVANCE_SECONDS
+    yield
+    while time.monotonic() < deadline:
+        yield
 
 
 @dataclass
 class Done(State):
-    """The state of an experiment that computes once."""
+    """The state of an experiment that computes once.
+
+    finished: whether it has.
+    """
 
     finished: bool = False
 
@@ -89,10 +120,8 @@ class OneShot(Experiment):
         return Done.of(arrays)
 
     def advance(self, work: Streams, state: Done) -> Columns:
-        import numpy as np
-
         state.finished = True
-        return {name: np.asarray(value) for name, value in self.measure(work).items()}
+        return self.to_columns(self.measure(work))
 
     def finished(self, state: Done) -> bool:
         return state.finished

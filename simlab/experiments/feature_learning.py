@@ -14,10 +14,10 @@ from pydantic import Field, model_validator
 
 from simlab.core.errors import shown
 from simlab.core.parsing import AsTuple
-from simlab.experiments.following import SampledCourse
+from simlab.experiments.course import SampledCourse
 from simlab.experiments.gradient_flow import GradientFlow
 from simlab.kernels.kernel import Kernel
-from simlab.machines import dense
+from simlab.machines.ridge_choice import solve_each
 from simlab.record.schema import Output
 
 
@@ -39,7 +39,7 @@ class FeatureLearning(GradientFlow):
     ridges: Annotated[tuple[Annotated[float, Field(ge=0)], ...], AsTuple] = Field(
         (1e-3, 1e-1, 1.0, 10.0), min_length=1, description="ridges λ of the kernel, each once"
     )
-    kernel: Kernel
+    kernel: Kernel = Field(description="kernel of the machine to compare with")
 
     @model_validator(mode="after")
     def _each_ridge_once(self) -> Self:
@@ -56,10 +56,11 @@ class FeatureLearning(GradientFlow):
         }
 
     def measure_at_end(self, work: SampledCourse, state: Any) -> dict[str, Any]:
-        K, across = self.kernel.gram(work.X, threads=1), self.kernel.gram(work.X_test, work.X, threads=1)
-        alpha = np.stack([dense.solve(K, work.y, ridge).coefficients for ridge in self.ridges], axis=1)
-        errors = np.mean((across @ alpha - work.y_test[:, np.newaxis]) ** 2, axis=0)
-        return {"kernel_error": errors, "target_variance": np.var(work.y_test)}
+        X, y_test = work.samples.X, work.samples.y_test
+        K, K_test = self.kernel.gram(X, threads=1), self.kernel.gram(work.samples.X_test, X, threads=1)
+        alpha = np.stack(solve_each(K, work.samples.y, self.ridges), axis=1)
+        errors = np.mean((K_test @ alpha - y_test[:, np.newaxis]) ** 2, axis=0)
+        return {"kernel_error": errors, "target_variance": np.var(y_test)}
 
     def cost(self) -> tuple[float, float]:
         """That of the flow, a factorisation per ridge and 20 flops per entry of the Gram matrices."""

@@ -1,11 +1,12 @@
 """Experiments that follow a flow: when to record, the linearised network beside, the rows and the ending.
 
-A kind of its own defines `prepare`, which gives a `Course`: the problem, where it starts, and what observables look at.
-For a network on samples that is a `SampledCourse`, made by `SampledCourse.of`, and nothing else is needed:
+A kind must define `prepare`, which gives a `Course`: the problem, where it starts, and what observables look at. For a
+network on samples that is a `SampledCourse`, and nothing else is needed:
 
 >>> class Mine(Followed):
 ...     def prepare(self, streams):
-...         return SampledCourse.of(self, network, X, y, network.initialise(X.shape[1], streams["init"]))
+...         theta0 = network.initialise(X.shape[1], streams["init"])
+...         return SampledCourse.of(self, network, Samples.training(X, y), theta0)
 >>> mine = Mine(flow=flows.GradientDescent(steps=100, step=0.1))
 >>> work = mine.prepare(streams)
 >>> state = mine.start(work, streams)
@@ -13,8 +14,8 @@ For a network on samples that is a `SampledCourse`, made by `SampledCourse.of`, 
 ...     columns = mine.advance(work, state)      # recorded name → new rows
 >>> state.net.theta                              # the weights at the end
 
-Methods to override where more is wanted: `view` (what observables look at), `measure_beside` (more numbers per record),
-`ending_at` (a reason to end at a record) and `measure_at_end` (numbers recorded once).
+Methods to override where more is wanted: `view` (what observables look at), `measure_more` (more numbers per record),
+`ending_at` (a reason to end at a record) and `measure_at_end` (numbers recorded once per point).
 
 A flow that ends early is recorded once more where it stands. No step is recorded twice.
 """
@@ -23,8 +24,8 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -35,13 +36,12 @@ from simlab.core.errors import BadInput, shown
 from simlab.core.parsing import MOST_ENTRIES, AsTuple
 from simlab.core.rng import Streams
 from simlab.core.state import State
-from simlab.data.law import Law
-from simlab.experiments.experiment import Columns, Experiment
+from simlab.experiments.course import Course
+from simlab.experiments.experiment import ADVANCE_SECONDS, Columns, Experiment
 from simlab.flows.flow import Flow, FlowState
-from simlab.flows.problem import ENDINGS as OF_FLOWS
-from simlab.flows.problem import GOING, Problem, ending_of
-from simlab.networks.bound import Bound, diverged_weights
-from simlab.networks.linearised import Linearised
+from simlab.flows.problem import ENDINGS as FLOW_ENDINGS
+from simlab.flows.problem import GOING, ending_of
+from simlab.networks.bound import diverged_weights
 from simlab.networks.network import Trainable
 from simlab.observables.observable import Observable
 from simlab.observables.schedule import Spacing, check_listed, instants, schedule
@@ -50,93 +50,19 @@ from simlab.observables.train_loss import TrainLoss
 from simlab.observables.view import View
 from simlab.observables.weight_movement import WeightMovement
 from simlab.record.schema import RECORD, Output
-from simlab.targets.target import Function, Target
+from simlab.targets.target import Target
 
-Floats = NDArray[np.float64]
-Fresh = Callable[[int, np.random.Generator], tuple[Floats, Floats]]
-"""(n, rng) → n new samples X (n, d), y (n,) or (n, c)"""
-
-ADVANCE_SECONDS = 0.5
-LINEAR_ENDED = 1 + max(OF_FLOWS)
+LINEAR_ENDED = 1 + max(FLOW_ENDINGS)
 NO_RISK = 1 + LINEAR_ENDED
 ENDINGS = {
-    **OF_FLOWS,
+    **FLOW_ENDINGS,
     LINEAR_ENDED: "the linearised network beside diverged",
     NO_RISK: "an outer weight became positive: infinite risk under the heavy tail of the data",
 }
+"""Code → how the flow of a point ended: the endings of flows, and two more."""
 NO_YES = {0: "no", 1: "yes"}
-SOLVER_STEPS = 3000  # a guess, for estimates alone
-
-
-@dataclass(kw_only=True)
-class Course:
-    """What is followed. All of it can be derived again.
-
-    problem: what the flow descends on.
-    theta0: weights at the start.
-    linearised: problem and weights at the start of the linearised network beside; None where no observable needs it.
-    cache: what observables keep from record to record in this process.
-    """
-
-    problem: Problem
-    theta0: NDArray[Any]
-    linearised: tuple[Problem, NDArray[Any]] | None = None
-    cache: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(kw_only=True)
-class SampledCourse(Course):
-    """A network on samples.
-
-    network: the network.
-    X, y: training samples, (n, d) and (n,) or (n, c).
-    X_test, y_test: test samples, perhaps none.
-    X_validation, y_validation: samples to choose a setting by, perhaps none.
-    data: law of the inputs; None where they are given as arrays.
-    target: the function that gave y, as drawn; None where it is not known.
-    """
-
-    network: Trainable
-    X: Floats
-    y: Floats
-    X_test: Floats
-    y_test: Floats
-    X_validation: Floats
-    y_validation: Floats
-    data: Law | None = None
-    target: Function | None = None
-
-    @classmethod
-    def of(
-        cls,
-        experiment: Followed,
-        network: Trainable,
-        X: Floats,
-        y: Floats,
-        theta0: Floats,
-        *,
-        dtype: str = "float64",
-        fresh: Fresh | None = None,
-        **more: Any,
-    ) -> Self:
-        """The course of an experiment's flow on these samples.
-
-        dtype: precision of the flow, "float64" or "float32".
-        fresh: draws new samples, for a flow that wants them.
-        more: the other fields, by name; test and validation samples are none by default.
-        """
-
-        def problem(network: Trainable, width: int | None) -> Problem:
-            alpha = experiment.flow.output_scale()
-            return Problem.of(Bound(network, X.shape[1], dtype), X, y, alpha, width=width, fresh=fresh)
-
-        width, beside = network.particle_count(), None
-        if experiment.needs_linearised:
-            linear = Linearised(network=network)
-            beside = problem(linear, width), linear.around(theta0)
-        none = {"X_test": X[:0], "y_test": y[:0], "X_validation": X[:0], "y_validation": y[:0]}
-        fields = none | {"network": network, "X": X, "y": y, "theta0": theta0} | more
-        return cls(problem=problem(network, width), linearised=beside, **fields)
+SOLVER_STEPS = 3000
+"""Guessed number of steps of a solver, for estimates alone."""
 
 
 @dataclass(kw_only=True)
@@ -179,7 +105,7 @@ class Followed(Experiment):
     first_time: float | None = Field(
         None, gt=0, description="log, a flow in time: the first after 0; left out: a ten-thousandth of the last"
     )
-    flow: Flow
+    flow: Flow = Field(description="how it is trained")
     observables: tuple[Observable, ...] = Field(
         (TrainLoss(), TestLoss(), WeightMovement()), description="what to measure"
     )
@@ -214,12 +140,7 @@ class Followed(Experiment):
         return View(
             theta=np.asarray(state.net.theta, np.float64),
             theta0=work.theta0,
-            X=work.X,
-            y=work.y,
-            X_test=work.X_test,
-            y_test=work.y_test,
-            X_validation=work.X_validation,
-            y_validation=work.y_validation,
+            **vars(work.samples),
             network=work.network,
             alpha=work.problem.alpha,
             step=state.net.step,
@@ -231,8 +152,8 @@ class Followed(Experiment):
             cache=work.cache,
         )
 
-    def measure_beside(self, work: Any, state: Any, view: View) -> dict[str, Any]:
-        """What is recorded at an instant beside the observables. Called once per record, in order."""
+    def measure_more(self, work: Any, state: Any, view: View) -> dict[str, Any]:
+        """Recorded name → value, of what is recorded at an instant along with the observables. Called in order."""
         return {}
 
     def ending_at(self, view: View) -> int:
@@ -263,7 +184,8 @@ class Followed(Experiment):
     def start(self, work: Any, streams: Streams) -> Any:
         net, linear = self.flow.start(work.problem, work.theta0, streams), None
         if work.linearised is not None:
-            linear = self.flow.start(*work.linearised, streams)
+            problem, theta0 = work.linearised
+            linear = self.flow.start(problem, theta0, streams)
             linear.use_step_size(net)
         return self.state_class(net=net, linear=linear, ending=net.ending, step_size=net.step_size())
 
@@ -275,9 +197,9 @@ class Followed(Experiment):
         return {"net": self.flow.state_class, "linear": self.flow.state_class}
 
     def advance(self, work: Any, state: Any) -> Columns:
-        declared, plan = self.outputs(), self.instants()
+        plan = self.instants()
         repeated = [o for o in self.observables if any(output.is_trajectory for output in o.outputs().values())]
-        rows: dict[str, list[Any]] = {name: [] for name, output in declared.items() if output.is_trajectory}
+        rows: dict[str, list[Any]] = {name: [] for name, output in self.outputs().items() if output.is_trajectory}
         once: dict[str, Any] = {}
         deadline = time.monotonic() + ADVANCE_SECONDS
         while not state.finished:
@@ -298,8 +220,7 @@ class Followed(Experiment):
             if state.step_size is not None:
                 once["step_size"] = state.step_size
             once |= self.measure_at_end(work, state)
-        columns = {name: np.array(values, declared[name].dtype) for name, values in rows.items() if values}
-        return columns | {name: np.asarray(value) for name, value in once.items()}
+        return self.to_columns({name: values for name, values in rows.items() if values} | once)
 
     def finished(self, state: Any) -> bool:
         return bool(state.finished)
@@ -354,7 +275,7 @@ class Followed(Experiment):
         with np.errstate(over="ignore", invalid="ignore"), diverged_weights():  # the row that shows a divergence
             for observable in observables:
                 found |= _measured(observable, view)
-            found |= self.measure_beside(work, state, view)
+            found |= self.measure_more(work, state, view)
             if state.ending == GOING:
                 state.ending = ending_of(view.train_loss, state.net.limit)
             if state.ending == GOING:

@@ -16,8 +16,6 @@ Streams: ``data`` (inputs), ``init`` (nets, one after another).
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -27,40 +25,35 @@ from pydantic import Field, field_validator
 from scipy import stats
 
 from simlab.core.errors import SimlabError
-from simlab.core.rng import Streams
-from simlab.core.state import State
-from simlab.data.law import Law
-from simlab.experiments.experiment import Columns, Experiment
+from simlab.experiments.many_nets import NetsState, RandomNets, Work
 from simlab.kernels.kernel import Kernel
 from simlab.kernels.ntk import NTK
 from simlab.networks.mlp import MLP
 from simlab.record.schema import Output
 
 Floats = NDArray[np.float64]
-ADVANCE_SECONDS = 0.5
 BLOCKS = 50
+"""Blocks of nets of the jackknife."""
 LEVEL = 0.001
+"""Probability that the Kolmogorov–Smirnov distance exceeds its critical value if all is Gaussian."""
 
 
-@dataclass
-class Drawn(State):
+@dataclass(kw_only=True)
+class Outputs(NetsState):
     """The nets so far.
 
-    drawn: how many.
     values: f of each, (draws, outputs, points); 0 where there is none yet.
     squares: mean square of H Hᵀ − K over pairs of inputs, (draws,).
-    rng: draws the next net.
     """
 
-    drawn: int
     values: Floats
     squares: Floats
-    rng: np.random.Generator
 
 
-class GPWidth(Experiment):
+class GPWidth(RandomNets):
     """Statistics of many random nets against a Gaussian process."""
 
+    state_class: ClassVar[type[NetsState]] = Outputs
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {
             "experiment": {"kind": "gp_width", "draws": 100, "points": 2},
@@ -72,8 +65,7 @@ class GPWidth(Experiment):
 
     draws: int = Field(ge=2 * BLOCKS, description="number of independent nets")
     points: int = Field(6, ge=1, description="number of fixed inputs")
-    data: Law
-    network: MLP
+    network: MLP = Field(description="the nets")
     kernel: Kernel = Field(description="covariance of the limit")
 
     @field_validator("kernel")
@@ -95,37 +87,41 @@ class GPWidth(Experiment):
             "ks_critical": Output("what it exceeds with probability 0.1 % if all f(x) are Gaussian"),
         }
 
-    def prepare(self, streams: Streams) -> tuple[Floats, Floats]:
-        """The inputs X and K(X, X)."""
-        X = self.data.sample(self.points, streams["data"])
-        return X, self.kernel.gram(X, threads=1)
+    def limit(self, X: Floats) -> Floats:
+        """K(X, X)"""
+        return self.kernel.gram(X, threads=1)
 
-    def start(self, work: tuple[Floats, Floats], streams: Streams) -> Drawn:
+    def empty_state(self, rng: np.random.Generator) -> Outputs:
         values = np.zeros((self.draws, self.network.outputs, self.points))
-        return Drawn(0, values, np.zeros(self.draws), streams["init"])
+        return Outputs(values=values, squares=np.zeros(self.draws), rng=rng)
 
-    def restore(self, arrays: Mapping[str, Any]) -> Drawn:
-        return Drawn.of(arrays)
+    def measure_net(self, work: Work, state: Outputs, theta: Floats) -> None:
+        H = self.network.features(theta, work.X)
+        top = self.network.layers(theta, work.X.shape[1])[-1]
+        state.squares[state.drawn] = np.mean((H @ H.T - work.limit) ** 2)
+        state.values[state.drawn] = top @ H.T
 
-    def advance(self, work: tuple[Floats, Floats], state: Drawn) -> Columns:
-        X, K = work
-        deadline = time.monotonic() + ADVANCE_SECONDS
-        while not self.finished(state):
-            theta = self.network.initialise(X.shape[1], state.rng)
-            H = self.network.features(theta, X)
-            top = self.network.layers(theta, X.shape[1])[-1]
-            state.squares[state.drawn] = np.mean((H @ H.T - K) ** 2)
-            state.values[state.drawn] = top @ H.T
-            state.drawn += 1
-            if time.monotonic() >= deadline:
-                break
-        return _summary(K, state.values, state.squares) if self.finished(state) else {}
-
-    def finished(self, state: Drawn) -> bool:
-        return state.drawn == self.draws
-
-    def progress(self, state: Drawn) -> tuple[float, float]:
-        return state.drawn, self.draws
+    def summarise(self, limit: Floats, state: Outputs) -> dict[str, float]:
+        K, values, squares = limit, state.values, state.squares
+        draws, outputs, points = values.shape
+        if not np.all(np.diagonal(K) > 0.0) or not np.all(np.any(values != 0.0, axis=(0, 1))):
+            point = int(np.argmin(np.diagonal(K)))
+            raise SimlabError(f"input {point} has the variance {K[point, point]:g}: the law of 0 is not compared")
+        error = np.sqrt(np.mean(squares))
+        products = np.einsum("roi,roj->rij", values, values) / outputs
+        apart = products.mean(axis=0) - K
+        kurtosis, kurtosis_se = excess_kurtosis(values)
+        ks = [stats.kstest(f / k**0.5, "norm").statistic for f, k in zip(values[:, 0].T, np.diagonal(K), strict=True)]
+        return {
+            "conjugate_error": error,
+            "conjugate_error_se": np.std(squares, ddof=1) / draws**0.5 / (2 * error) if error > 0 else 0.0,
+            "covariance_error": np.sqrt(np.mean(apart**2)),
+            "covariance_z": np.max(np.abs(apart) / (products.std(axis=0, ddof=1) / draws**0.5)),
+            "kurtosis": kurtosis,
+            "kurtosis_se": kurtosis_se,
+            "ks_distance": max(ks),
+            "ks_critical": stats.kstwo.isf(LEVEL / points, draws),
+        }
 
     def cost(self) -> tuple[float, float]:
         """About 40 flops to draw a weight and 2 per point to use it; 8 bytes per recorded number."""
@@ -136,30 +132,6 @@ class GPWidth(Experiment):
         """The weights of one draw and the outputs of all."""
         size = self.network.size(self.data.dimension())
         return 8.0 * (size + self.draws * self.network.outputs * self.points)
-
-
-def _summary(K: Floats, values: Floats, squares: Floats) -> Columns:
-    """Of values (draws, outputs, points) and mean squares of H Hᵀ − K (draws,)."""
-    draws, _, points = values.shape
-    if not np.all(np.diagonal(K) > 0.0) or not np.all(np.any(values != 0.0, axis=(0, 1))):
-        point = int(np.argmin(np.diagonal(K)))
-        raise SimlabError(f"input {point} has the variance {K[point, point]:g}: the law of 0 is not compared")
-    error = np.sqrt(np.mean(squares))
-    products = np.einsum("roi,roj->rij", values, values) / values.shape[1]
-    apart = products.mean(axis=0) - K
-    kurtosis, kurtosis_se = excess_kurtosis(values)
-    ks = [stats.kstest(f / k**0.5, "norm").statistic for f, k in zip(values[:, 0].T, np.diagonal(K), strict=True)]
-    found = {
-        "conjugate_error": error,
-        "conjugate_error_se": np.std(squares, ddof=1) / draws**0.5 / (2 * error) if error > 0 else 0.0,
-        "covariance_error": np.sqrt(np.mean(apart**2)),
-        "covariance_z": np.max(np.abs(apart) / (products.std(axis=0, ddof=1) / draws**0.5)),
-        "kurtosis": kurtosis,
-        "kurtosis_se": kurtosis_se,
-        "ks_distance": max(ks),
-        "ks_critical": stats.kstwo.isf(LEVEL / points, draws),
-    }
-    return {name: np.asarray(value, dtype=np.float64) for name, value in found.items()}
 
 
 def excess_kurtosis(values: Floats) -> tuple[float, float]:

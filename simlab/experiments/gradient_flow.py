@@ -19,7 +19,8 @@ from simlab.core.rng import Streams
 from simlab.data.law import Law
 from simlab.data.splits import draw
 from simlab.experiments import _heavy_tail
-from simlab.experiments.following import NO_RISK, Floats, Followed, SampledCourse, check_outputs
+from simlab.experiments.course import Floats, SampledCourse, Samples
+from simlab.experiments.following import NO_RISK, Followed, check_outputs
 from simlab.flows.problem import GOING
 from simlab.networks.linearised import Linearised
 from simlab.networks.network import Trainable
@@ -52,9 +53,9 @@ class GradientFlow(Followed):
     dtype: Literal["float64", "float32"] = Field(
         "float64", description="precision of the flow; what is recorded is measured in float64"
     )
-    data: Law
-    target: Target
-    network: Trainable
+    data: Law = Field(description="law of the inputs")
+    target: Target = Field(description="the function to be learned")
+    network: Trainable = Field(description="the network that is trained")
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -92,9 +93,12 @@ class GradientFlow(Followed):
             new = self.data.sample(n, rng)
             return new, values(new)
 
+        samples = Samples(
+            X=X, y=values(X), X_test=X_test, y_test=values(X_test), X_validation=X_validation,
+            y_validation=values(X_validation),
+        )  # fmt: skip
         return SampledCourse.of(
-            self, self.network, X, values(X), theta0, dtype=self.dtype, fresh=None if self.data.finite else fresh,
-            X_test=X_test, y_test=values(X_test), X_validation=X_validation, y_validation=values(X_validation),
+            self, self.network, samples, theta0, dtype=self.dtype, fresh=None if self.data.finite else fresh,
             data=self.data, target=target,
         )  # fmt: skip
 

@@ -11,7 +11,6 @@ Streams: ``data`` and ``test`` (inputs), ``target``, ``init``. Losses are (1/2n)
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -25,7 +24,7 @@ from simlab.core.rng import Streams
 from simlab.core.state import State
 from simlab.data.law import Law
 from simlab.data.splits import draw
-from simlab.experiments.experiment import Columns, Experiment
+from simlab.experiments.experiment import Columns, Experiment, working_time
 from simlab.kernels.kernel import Kernel
 from simlab.machines.dense import solve
 from simlab.machines.kernel_flow import KernelFlow as Machine
@@ -34,7 +33,6 @@ from simlab.record.schema import RECORD, Output
 from simlab.targets.target import Target
 
 Floats = NDArray[np.float64]
-ADVANCE_SECONDS = 0.5
 
 
 @dataclass
@@ -93,9 +91,9 @@ class KernelFlow(Experiment):
     last_time: float = Field(1e4, gt=0, description="the last time")
     method: Literal["Radau", "DOP853", "RK45"] = Field("Radau", description="how to integrate")
     rtol: float = Field(1e-9, ge=1e-13, lt=1, description="relative tolerance of the integration")
-    data: Law
-    target: Target
-    kernel: Kernel
+    data: Law = Field(description="law of the inputs")
+    target: Target = Field(description="the function to be learned")
+    kernel: Kernel = Field(description="the kernel")
     network: MLP | None = Field(None, description="f_0 as drawn; left out: f_0 = 0")
 
     @model_validator(mode="after")
@@ -149,18 +147,15 @@ class KernelFlow(Experiment):
         return Integrated.of(arrays)
 
     def advance(self, work: Work, state: Integrated) -> Columns:
-        declared = self.outputs()
-        rows: dict[str, list[Any]] = {name: [] for name, output in declared.items() if output.is_trajectory}
-        deadline = time.monotonic() + ADVANCE_SECONDS
-        while not self.finished(state):
+        rows: dict[str, Any] = {name: [] for name, output in self.outputs().items() if output.is_trajectory}
+        for _ in working_time():
             self._integrate(work, state)
             for name, value in self._measured(work, state).items():
                 rows[name].append(value)
             state.recorded += 1
-            if time.monotonic() >= deadline:
+            if self.finished(state):
                 break
-        columns = {name: np.array(values, declared[name].dtype) for name, values in rows.items()}
-        return columns | (self._once(work) if self.finished(state) else {})
+        return self.to_columns(rows | (self._once(work) if self.finished(state) else {}))
 
     def _integrate(self, work: Work, state: Integrated) -> None:
         """α from the time recorded last to the next: a flow of its own that starts from the residual left."""
@@ -188,15 +183,14 @@ class KernelFlow(Experiment):
             "methods_apart": np.max(np.abs(closed - integrated)),
         }
 
-    def _once(self, work: Work) -> Columns:
+    def _once(self, work: Work) -> dict[str, float]:
         n = self.samples
         rest = work.limit - work.y
-        found = {
+        return {
             "limit_train_loss": _loss(rest[:n]),
             "limit_test_loss": _loss(rest[n:]),
             "smallest_rate": np.linalg.eigvalsh(work.K[:n])[0] / n,
         }
-        return {name: np.asarray(value, dtype=np.float64) for name, value in found.items()}
 
     def finished(self, state: Integrated) -> bool:
         return state.recorded == self.records

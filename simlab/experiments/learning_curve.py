@@ -29,9 +29,10 @@ from simlab.core.rng import Streams
 from simlab.data.law import Law
 from simlab.data.splits import draw
 from simlab.experiments._sphere import is_profile
+from simlab.experiments.course import Samples
 from simlab.experiments.experiment import OneShot
 from simlab.kernels.kernel import Kernel
-from simlab.machines import dense
+from simlab.machines.ridge_choice import solve_each
 from simlab.record.schema import Output
 from simlab.sphere.power import BATCHES, degree_power
 from simlab.targets.target import Target
@@ -40,25 +41,22 @@ from simlab.theory.learning_curve import learning_curve
 from simlab.theory.source_condition import Source, fit_power_decay
 
 Floats = NDArray[np.float64]
-TAIL = 10  # degrees that a target's power must fall over to be a power law
-FEW = 8  # ridges, up to which as many factorisations are cheaper than one eigendecomposition (20 of them)
-
-
-@dataclass
-class Samples:
-    """Inputs, noisy labels for training (`y`) and validation, exact ones for the test."""
-
-    X: Floats
-    y: Floats
-    X_validation: Floats
-    y_validation: Floats
-    X_test: Floats
-    y_test: Floats
+TAIL_DEGREES = 10
+"""Number of degrees that a target's power must fall over to be a power law."""
+FEW_RIDGES = 8
+"""With more, one eigendecomposition (the cost of 20 factorisations) serves them all."""
 
 
 @dataclass
 class Fit:
-    """Of one kernel: errors at every ridge, the index of the chosen one and the residual f − f* on the test inputs."""
+    """Kernel ridge regression with one kernel.
+
+    validation: mean square error on the validation data at each ridge, (ridges,).
+    train: mean square of f − y on the training data, (ridges,).
+    test: mean square of f − f* on the test data, (ridges,).
+    chosen: index of the ridge of the least validation error.
+    residual: f − f* at the test inputs, at the chosen ridge, (tests,).
+    """
 
     validation: Floats
     train: Floats
@@ -102,9 +100,9 @@ class LearningCurve(OneShot):
     )
     theory_degree: int = Field(60, ge=1, description="degrees that the theory sums one by one")
     power_degree: int = Field(4, ge=0, le=MOST_ENTRIES, description="degrees whose part of the error is measured")
-    data: Law
-    target: Target
-    kernel: Kernel
+    data: Law = Field(description="law of the inputs")
+    target: Target = Field(description="the function to be learned")
+    kernel: Kernel = Field(description="the kernel")
     reference: Kernel | None = Field(None, description="a kernel to compare with")
 
     @model_validator(mode="after")
@@ -152,26 +150,25 @@ class LearningCurve(OneShot):
         return found
 
     def _samples(self, streams: Streams) -> Samples:
+        """Noisy labels for training and validation, exact ones for the test."""
         target = self.target.draw(self.data.dimension(), streams["target"])
         counts = {"data": self.samples, "validation": self.validation_samples, "test": self.test_samples}
         X, X_validation, X_test = draw(self.data, counts, streams).values()
-        y = target(X) + self.noise * streams["noise"].standard_normal(self.samples)
-        y_validation = target(X_validation) + self.noise * streams["validation_noise"].standard_normal(
-            len(X_validation)
-        )
-        return Samples(X, y, X_validation, y_validation, X_test, target(X_test))
+        noise = self.noise * streams["noise"].standard_normal(self.samples)
+        validation_noise = self.noise * streams["validation_noise"].standard_normal(len(X_validation))
+        return Samples(
+            X=X, y=target(X) + noise, X_test=X_test, y_test=target(X_test), X_validation=X_validation,
+            y_validation=target(X_validation) + validation_noise,
+        )  # fmt: skip
 
     def _fit(self, kernel: Kernel, samples: Samples) -> Fit:
         K = kernel.gram(samples.X, threads=1)
-        if len(self.ridges) > FEW:
-            alpha = np.stack([found.coefficients for found in dense.path(K, samples.y, self.ridges)], axis=1)
-        else:
-            alpha = np.stack([dense.solve(K, samples.y, ridge).coefficients for ridge in self.ridges], axis=1)
+        alpha = np.stack(solve_each(K, samples.y, self.ridges, eigen_above=FEW_RIDGES), axis=1)
         train = K @ alpha - samples.y[:, np.newaxis]
-        validation = (
-            kernel.gram(samples.X_validation, samples.X, threads=1) @ alpha - samples.y_validation[:, np.newaxis]
+        validation, test = (
+            kernel.gram(X, samples.X, threads=1) @ alpha - y[:, np.newaxis]
+            for X, y in ((samples.X_validation, samples.y_validation), (samples.X_test, samples.y_test))
         )
-        test = kernel.gram(samples.X_test, samples.X, threads=1) @ alpha - samples.y_test[:, np.newaxis]
         scores = np.mean(validation**2, axis=0)
         chosen = int(np.argmin(scores))
         return Fit(scores, np.mean(train**2, axis=0), np.mean(test**2, axis=0), chosen, test[:, chosen])
@@ -238,7 +235,7 @@ class LearningCurve(OneShot):
         dim = self.data.dimension()
         live = np.flatnonzero(power)
         decay = float("inf")  # a few degrees: as smooth as can be
-        if live.size >= TAIL:
+        if live.size >= TAIL_DEGREES:
             with contextlib.suppress(SimlabError):
                 decay = fit_power_decay(power[: int(live[-1]) + 1], dim)
         source = Source(dim, dim + 2 * ends.exponent - 1, max(decay, 1.0 + 1e-9))

@@ -29,7 +29,8 @@ from pydantic import Field, model_validator
 from simlab.core.errors import BadInput, shown
 from simlab.core.rng import Streams
 from simlab.core.state import State
-from simlab.experiments.following import Floats, FollowedState, SampledCourse
+from simlab.experiments.course import Floats, SampledCourse
+from simlab.experiments.following import FollowedState
 from simlab.experiments.gradient_flow import GradientFlow
 from simlab.networks.two_layer import TwoLayer
 from simlab.observables.view import View
@@ -78,18 +79,18 @@ class MergedState(FollowedState):
 
 @dataclass(kw_only=True)
 class Work(SampledCourse):
-    """What is followed, and beside it
+    """What the net's flow follows, and what its limit needs.
 
     function: the target as drawn.
     rates: right-hand side of the limit.
     features: the target's monomials at the test inputs, (n, k).
-    place: which of the 2^P points each test input is, (n,).
+    corner: number of the corner of {±1}^P that each test input has at the target's coordinates, (n,).
     """
 
     function: BooleanFunction
     rates: dimension_free.Rates
     features: Floats
-    place: NDArray[np.int64]
+    corner: NDArray[np.int64]
 
 
 class MergedStaircase(GradientFlow):
@@ -109,8 +110,8 @@ class MergedStaircase(GradientFlow):
     limit_step: float | None = Field(
         None, gt=0, description="longest step of the limit; left out: adaptive, but 0.05 for ReLU, of no smooth flow"
     )
-    target: OnTheCube
-    network: TwoLayer
+    target: OnTheCube = Field(description="the function to be learned")
+    network: TwoLayer = Field(description="the network that is trained")
 
     @model_validator(mode="after")
     def _has_the_limit(self) -> Self:
@@ -150,17 +151,17 @@ class MergedStaircase(GradientFlow):
         }
 
     def prepare(self, streams: Streams) -> Work:
-        followed: SampledCourse = super().prepare(streams)
-        target = followed.target
+        course: SampledCourse = super().prepare(streams)
+        target, X_test = course.target, course.samples.X_test
         assert isinstance(target, BooleanFunction)  # validated
         count = target.coordinates.size
         terms = dict(zip(target.terms, target.coefficients.tolist(), strict=True))
         rates = dimension_free.Rates(self.network.activation, leap.values(terms, count))
-        # A point's number: bit j is 1 where the sign at place j is −1.
-        bits = np.rint((1.0 - target.signs(followed.X_test)) / 2.0).astype(np.int64)
-        place = bits @ (1 << np.arange(count, dtype=np.int64))
-        more = {"function": target, "rates": rates, "features": target.features(followed.X_test), "place": place}
-        return Work(**vars(followed), **more)
+        # A corner's number: bit j is 1 where the sign at place j is −1.
+        bits = np.rint((1.0 - target.signs(X_test)) / 2.0).astype(np.int64)
+        corner = bits @ (1 << np.arange(count, dtype=np.int64))
+        features = target.features(X_test)
+        return Work(**vars(course), function=target, rates=rates, features=features, corner=corner)
 
     def start(self, work: Work, streams: Streams) -> MergedState:
         state: MergedState = super().start(work, streams)
@@ -174,11 +175,11 @@ class MergedStaircase(GradientFlow):
     def inner_states(self) -> dict[str, type[State]]:
         return super().inner_states() | {"limit": LimitPlace}
 
-    def measure_beside(self, work: Work, state: MergedState, view: View) -> dict[str, Any]:
+    def measure_more(self, work: Work, state: MergedState, view: View) -> dict[str, Any]:
         assert state.limit is not None
-        f, y, terms = view.predict(work.X_test), work.y_test, work.function.terms
-        risk, table = self._go_on_beside(work, state.limit, view.time)
-        limit = table[work.place]
+        f, y, terms = view.predict(view.X_test), view.y_test, work.function.terms
+        risk, table = self._advance_limit(work, state.limit, view.time)
+        limit = table[work.corner]
         exact = leap.walsh(table)[[sum(1 << j for j in term) for term in terms]] if np.isfinite(risk) else np.nan
         return {
             "loss_limit": risk,
@@ -188,7 +189,7 @@ class MergedStaircase(GradientFlow):
             "coefficient_limit": exact + np.zeros(len(terms)),
         }
 
-    def _go_on_beside(self, work: Work, place: LimitPlace, time: float) -> tuple[float, Floats]:
+    def _advance_limit(self, work: Work, place: LimitPlace, time: float) -> tuple[float, Floats]:
         """½E e² and f : (2^P,) of the limit at a time of the flow, where it then stands; NaN: it has no solution."""
         time = time if self.flow.in_particle_time() else time / self.network.width
         here = dimension_free.Particles(place.a, place.u, place.s)

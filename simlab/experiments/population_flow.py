@@ -27,7 +27,8 @@ from simlab.core import catalogue
 from simlab.core.errors import one_of
 from simlab.core.rng import Streams
 from simlab.data.law import Law
-from simlab.experiments.following import Course, Floats, Followed, FollowedState
+from simlab.experiments.course import Course, Floats
+from simlab.experiments.following import Followed, FollowedState
 from simlab.flows.problem import Problem
 from simlab.networks.population import gradient, scratch_size
 from simlab.networks.two_layer import TwoLayer
@@ -67,7 +68,7 @@ class PopulationView(View):
 
 @dataclass(kw_only=True)
 class Work(Course):
-    """What is followed, and beside it
+    """What the flow follows, and what observables look at.
 
     X_test: test inputs, perhaps none.
     target: the teacher as drawn.
@@ -93,9 +94,9 @@ class PopulationFlow(Followed):
     )
 
     test_samples: int = Field(0, ge=0, description="number of test inputs, for observables")
-    data: Law
-    target: Target
-    network: TwoLayer
+    data: Law = Field(description="law of the inputs")
+    target: Target = Field(description="the function to be learned")
+    network: TwoLayer = Field(description="the network that is trained")
     observables: tuple[Observable, ...] = Field((Risk(), WeightMovement()), description="what to measure")
 
     @field_validator("data")

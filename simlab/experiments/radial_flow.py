@@ -33,7 +33,8 @@ from simlab.core.errors import BadInput, one_of
 from simlab.core.rng import Streams
 from simlab.core.state import State
 from simlab.experiments import _heavy_tail
-from simlab.experiments.following import Floats, FollowedState, SampledCourse
+from simlab.experiments.course import Floats, SampledCourse
+from simlab.experiments.following import FollowedState
 from simlab.experiments.gradient_flow import GradientFlow
 from simlab.networks.network import ThreeLayer
 from simlab.observables.view import View
@@ -130,14 +131,14 @@ class RadialFlow(GradientFlow):
     def inner_states(self) -> dict[str, type[State]]:
         return super().inner_states() | {"limit": AlphaPlace, "matched": AlphaPlace}
 
-    def measure_beside(self, work: SampledCourse, state: RadialState, view: View) -> dict[str, Any]:
+    def measure_more(self, work: SampledCourse, state: RadialState, view: View) -> dict[str, Any]:
         found = {}
         for name, place in (("limit", state.limit), ("matched", state.matched)):
             if place is not None:
-                found[f"alpha_{name}"], found[f"loss_{name}"] = self._go_on_beside(work, place, view.time)
+                found[f"alpha_{name}"], found[f"loss_{name}"] = self._advance_alpha_flow(work, place, view.time)
         return found
 
-    def _go_on_beside(self, work: SampledCourse, place: AlphaPlace, time: float) -> tuple[float, float]:
+    def _advance_alpha_flow(self, work: SampledCourse, place: AlphaPlace, time: float) -> tuple[float, float]:
         """α and the loss at a time of the flow, where the α-flow then stands."""
         width = self.network.particle_count()
         assert isinstance(self.network, ThreeLayer)

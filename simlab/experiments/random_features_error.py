@@ -51,8 +51,8 @@ class RandomFeaturesError(OneShot):
     points: int = Field(100, ge=2, description="number of inputs whose pairs are compared")
     samples: int = Field(0, ge=0, description="number n of training samples; 0: no regression")
     ridge: float = Field(0.0, ge=0, description="ridge λ of the regression")
-    data: Law
-    network: FeatureMap
+    data: Law = Field(description="law of the inputs")
+    network: FeatureMap = Field(description="the random features")
     kernel: Kernel | None = Field(None, description="the limit of a feature map that has no closed form of its own")
     target: Target | None = Field(None, description="what to learn; only with samples")
 

@@ -10,7 +10,6 @@ Stream ``sketch`` draws the columns of the preconditioner: it changes the soluti
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +25,7 @@ from simlab.core.parsing import AsTuple
 from simlab.core.rng import Streams
 from simlab.core.state import State
 from simlab.data.images import Images
-from simlab.experiments.experiment import Columns, Experiment
+from simlab.experiments.experiment import Columns, Experiment, working_time
 from simlab.kernels import Kernel, gram
 from simlab.machines import conjugate
 from simlab.machines.conjugate import System
@@ -35,9 +34,9 @@ from simlab.machines.operator import Stored
 from simlab.record.schema import Output
 
 Floats = NDArray[np.float64]
-ADVANCE_SECONDS = 0.5
 MOST_ITERATIONS = 1000
-PREDICTED_ROWS = 1000  # images predicted at a time
+PREDICTED_ROWS = 1000
+"""Images predicted at a time."""
 
 
 @dataclass
@@ -112,8 +111,8 @@ class RealData(Experiment):
     tolerance: float = Field(1e-5, gt=0, lt=1, description="relative residual of every column")
     precision: Literal["float32", "float64"] = Field("float32", description="of the stored Gram matrix")
     rank: int = Field(2000, ge=1, description="columns in the preconditioner")
-    kernel: Kernel
-    data: Images
+    kernel: Kernel = Field(description="the kernel")
+    data: Images = Field(description="the images")
 
     @field_validator("ridges")
     @classmethod
@@ -173,15 +172,14 @@ class RealData(Experiment):
         return Solving(solution, *(arrays[name] for name in own))
 
     def advance(self, work: Work, state: Solving) -> Columns:
-        deadline = time.monotonic() + ADVANCE_SECONDS
-        while not self.finished(state):
+        for _ in working_time():
             if not state.solution.finished:
                 conjugate.advance(state.solution, work.system, work.preconditioner)
             else:
                 self._predict(work, state)
-            if time.monotonic() >= deadline:
-                break
-        return self._judged(work, state) if self.finished(state) else {}
+            if self.finished(state):
+                return self.to_columns(self._judged(work, state))
+        return {}
 
     def _predict(self, work: Work, state: Solving) -> None:
         """The next images' classes, at every λ."""
@@ -192,14 +190,14 @@ class RealData(Experiment):
         state.votes[:, some] = scores.argmax(axis=2).T
         state.predicted = some.stop
 
-    def _judged(self, work: Work, state: Solving) -> Columns:
+    def _judged(self, work: Work, state: Solving) -> dict[str, Any]:
         right = state.votes == work.new_labels
         validation = right[:, : self.validation].mean(axis=1)
         test = right[:, self.validation :].mean(axis=1)
         ridges = np.array(self.ridges)
         best = int(max(range(ridges.size), key=lambda i: (validation[i], ridges[i])))
         shape = (ridges.size, work.classes)
-        found: dict[str, Any] = {
+        return {
             "ridge": ridges[best],
             "validation_accuracy": validation[best],
             "test_accuracy": test[best],
@@ -209,7 +207,6 @@ class RealData(Experiment):
             "residual": state.solution.residual.reshape(shape).max(axis=1),
             "iterations": state.solution.iterations.reshape(shape).max(axis=1),
         }
-        return {name: np.asarray(value) for name, value in found.items()}
 
     def finished(self, state: Solving) -> bool:
         return state.predicted == self.validation + self.test

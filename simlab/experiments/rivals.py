@@ -34,22 +34,25 @@ from simlab.core.state import State
 from simlab.data.law import Law
 from simlab.data.splits import draw
 from simlab.experiments import _heavy_tail
-from simlab.experiments.experiment import Columns, Experiment
-from simlab.experiments.following import ADVANCE_SECONDS, ENDINGS, NO_YES, SOLVER_STEPS, check_outputs
+from simlab.experiments.course import Samples
+from simlab.experiments.experiment import ADVANCE_SECONDS, Columns, Experiment
+from simlab.experiments.following import ENDINGS, NO_YES, SOLVER_STEPS, check_outputs
 from simlab.flows.flow import Flow, FlowState
 from simlab.flows.problem import GOING, Problem
 from simlab.kernels.kernel import Kernel
-from simlab.machines import dense
+from simlab.machines.ridge_choice import choose_ridge, mean_square
 from simlab.networks.bound import Bound, diverged_weights
 from simlab.networks.network import Trainable
 from simlab.record.schema import Output
 from simlab.targets import Hierarchy
-from simlab.targets.target import Target
+from simlab.targets.target import Function, OfCoordinates, Target
 
 Floats = NDArray[np.float64]
 Gram = Callable[[Floats, Floats | None], Floats]
-TEST_ROWS = 500  # test inputs at a time
-GUESSED_WIDTH = 100  # of a network without one, for estimates alone
+TEST_ROWS = 500
+"""Test inputs predicted at a time."""
+GUESSED_WIDTH = 100
+"""Width of a network that has none, for estimates alone."""
 _SMALL: dict[str, Any] = {
     "experiment": {"kind": "rivals", "samples": 40, "validation_samples": 20, "test_samples": 30},
     "data": {"kind": "boolean_cube", "dim": 5},
@@ -67,22 +70,15 @@ def _small(**fields: Any) -> dict[str, Any]:
 class Work:
     """What can be derived again.
 
-    X, y: training inputs as the learner sees them, and values (n, k).
-    X_validation, y_validation: those that choose the ridge.
-    X_test, y_test: those that the error is measured on.
+    samples: inputs as the learner sees them, and values (n, k).
     target: the target as drawn.
-    parts: F and G(F) at the test inputs, of a target that has parts.
+    parts: F and G(F) at the test inputs; None for a target without parts.
     theta0: weights of the net at its start.
     problem: what the net descends on; None for a kernel machine.
     """
 
-    X: Floats
-    y: Floats
-    X_validation: Floats
-    y_validation: Floats
-    X_test: Floats
-    y_test: Floats
-    target: Any
+    samples: Samples
+    target: Function
     parts: tuple[Floats, Floats] | None
     theta0: Floats
     problem: Problem | None
@@ -128,10 +124,10 @@ class Rivals(Experiment):
     )
     coordinates: Literal["all", "target"] = Field("all", description="target: only those that the target depends on")
     dtype: Literal["float64", "float32"] = Field("float64", description="precision of the descent")
-    data: Law
-    target: Target
-    network: Trainable
-    flow: Flow
+    data: Law = Field(description="law of the inputs")
+    target: Target = Field(description="the function to be learned")
+    network: Trainable = Field(description="the network that is trained")
+    flow: Flow = Field(description="how it is trained")
     kernel: Kernel | None = Field(None, description="of the learner kernel")
 
     @model_validator(mode="after")
@@ -174,8 +170,11 @@ class Rivals(Experiment):
     def prepare(self, streams: Streams) -> Work:
         counts = {"data": self.samples, "validation": self.validation_samples, "test": self.test_samples}
         inputs = draw(self.data, counts, streams)
-        target: Any = self.target.draw_in_spec(self.data.dimension(), streams["target"])
-        seen = target.coordinates if self.coordinates == "target" else slice(None)
+        target = self.target.draw_in_spec(self.data.dimension(), streams["target"])
+        seen: Any = slice(None)
+        if self.coordinates == "target":
+            assert isinstance(target, OfCoordinates)  # validated
+            seen = target.coordinates
 
         def labelled(X: Floats) -> tuple[Floats, Floats]:
             return np.ascontiguousarray(X[:, seen]), np.reshape(target(X), (len(X), -1))
@@ -183,7 +182,10 @@ class Rivals(Experiment):
         def fresh(n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
             return labelled(self.data.sample(n, rng))
 
-        (X, y), validation, test = (labelled(rows) for rows in inputs.values())
+        (X, y), (X_validation, y_validation), (X_test, y_test) = (labelled(rows) for rows in inputs.values())
+        samples = Samples(
+            X=X, y=y, X_test=X_test, y_test=y_test, X_validation=X_validation, y_validation=y_validation
+        )  # fmt: skip
         theta0, problem = self.network.initialise(X.shape[1], streams["init"]), None
         if self.learner == "descent":
             problem = Problem.of(
@@ -191,7 +193,7 @@ class Rivals(Experiment):
                 width=self.network.particle_count(), fresh=None if self.data.finite else fresh,
             )  # fmt: skip
         parts = target.parts(inputs["test"]) if isinstance(target, Hierarchy) else None
-        return Work(X, y, *validation, *test, target, parts, theta0, problem)
+        return Work(samples, target, parts, theta0, problem)
 
     def start(self, work: Work, streams: Streams) -> RivalState:
         net = None if work.problem is None else self.flow.start(work.problem, work.theta0, streams)
@@ -204,46 +206,44 @@ class Rivals(Experiment):
         net, until = state.net, self.flow.last()
         if work.problem is None or net is None:
             state.finished = True
-            return _errors(work, *self._machine(work), GOING)
+            return self.to_columns(_errors(work, *self._machine(work), GOING))
         if net.ending == GOING:
             self.flow.advance(work.problem, net, until, ADVANCE_SECONDS)
         if net.ending == GOING and self.flow.now(net) < until:
             return {}
         state.finished = True
         theta, alpha, ending = np.asarray(net.theta, np.float64), self.flow.output_scale(), net.ending
-        bound = Bound(self.network, work.X.shape[1])
+        samples = work.samples
+        bound = Bound(self.network, samples.X.shape[1])
 
         def trained(X: Floats) -> Floats:
             with diverged_weights():
                 f: Floats = alpha * bound.value(theta, X)
             return f if ending == GOING else np.full_like(f, np.nan)
 
-        fits = Fits(*(trained(X) for X in (work.X, work.X_validation, work.X_test)))
-        return _errors(work, fits, float("nan"), ending)
+        fits = Fits(*(trained(X) for X in (samples.X, samples.X_validation, samples.X_test)))
+        return self.to_columns(_errors(work, fits, float("nan"), ending))
 
     def _machine(self, work: Work) -> tuple[Fits, float]:
         """The kernel machine at the ridge that the validation data choose, and that ridge."""
-        gram, before = self._gram(work)
-        K, across = gram(work.X, None), gram(work.X_validation, work.X)
-        y = (work.y - before(work.X)).reshape(len(K), -1)
+        gram, start = self._gram(work)
+        X, y, X_validation = work.samples.X, work.samples.y, work.samples.X_validation
+        K, K_validation = gram(X, None), gram(X_validation, X)
+        y_validation = work.samples.y_validation - start(X_validation)
         unit = float(np.trace(K)) / len(K)
-        held_out = work.y_validation - before(work.X_validation)
-        solved = [dense.solve(K, y, ridge * unit).coefficients for ridge in self.ridges]
-        scores = [_mean_square((across @ alpha).reshape(held_out.shape) - held_out) for alpha in solved]
-        best = int(np.argmin(scores))
+        chosen = choose_ridge(K, y - start(X), K_validation, y_validation, self.ridges, unit)
         # In blocks: a matrix-valued kernel against all test inputs at once would be the largest array of all.
-        rows = [work.X_test[i : i + TEST_ROWS] for i in range(0, len(work.X_test), TEST_ROWS)]
-        test = [(gram(some, work.X) @ solved[best]).reshape(len(some), -1) + before(some) for some in rows]
-        train, validation = ((G @ solved[best]).reshape(-1, work.y.shape[1]) for G in (K, across))
-        fits = Fits(train + before(work.X), validation + before(work.X_validation), np.concatenate(test))
-        return fits, self.ridges[best]
+        blocks = np.split(work.samples.X_test, range(TEST_ROWS, len(work.samples.X_test), TEST_ROWS))
+        test = [(gram(some, X) @ chosen.alpha).reshape(len(some), -1) + start(some) for some in blocks]
+        train, validation = ((G @ chosen.alpha).reshape(-1, y.shape[1]) for G in (K, K_validation))
+        return Fits(train + start(X), validation + start(X_validation), np.concatenate(test)), chosen.ridge
 
     def _gram(self, work: Work) -> tuple[Gram, Callable[[Floats], Floats]]:
-        """The Gram matrix of the learner, and what it predicts without any sample."""
-        network, theta0 = self.network, work.theta0
+        """The Gram matrix of the learner, and what it predicts at the start, without any sample."""
+        network, theta0, outputs = self.network, work.theta0, work.samples.y.shape[1]
 
         def nothing(X: Floats) -> Floats:
-            return np.zeros((len(X), work.y.shape[1]))
+            return np.zeros((len(X), outputs))
 
         if self.learner == "kernel":
             assert self.kernel is not None  # validated
@@ -256,7 +256,7 @@ class Rivals(Experiment):
                 return np.asarray(H @ (H if Y is None else network.features(theta0, Y)).T)
 
             return conjugate, nothing
-        several = work.y.shape[1] > 1 and network.has_tangent_blocks
+        several = outputs > 1 and network.has_tangent_blocks
         tangent = network.tangent_blocks if several else network.tangent_gram
         return (
             lambda X, Y: tangent(theta0, X, Y),
@@ -291,24 +291,20 @@ class Rivals(Experiment):
         return 8.0 * self.samples**2
 
 
-def _mean_square(residual: Floats) -> float:
-    return float(np.sum(residual**2) / len(residual))
-
-
-def _errors(work: Work, fits: Fits, ridge: float, ending: int) -> Columns:
-    f = fits.test
-    squares = np.sum((f - work.y_test) ** 2, axis=1)
+def _errors(work: Work, fits: Fits, ridge: float, ending: int) -> dict[str, float]:
+    """What is recorded: errors, and the parts of a hierarchical target that were learned."""
+    samples, squares = work.samples, np.sum((fits.test - work.samples.y_test) ** 2, axis=1)
     simple = composed = power = float("nan")
-    if work.parts is not None:
-        power = work.target.alpha**2 * _mean_square(work.parts[1])
-    if work.parts is not None and ending == GOING:
-        learned = work.target.learned(f, work.parts)
-        simple, composed = learned.simple, learned.composed
-    found = {
+    if isinstance(work.target, Hierarchy) and work.parts is not None:
+        power = work.target.alpha**2 * mean_square(work.parts[1])
+        if ending == GOING:
+            learned = work.target.learned(fits.test, work.parts)
+            simple, composed = learned.simple, learned.composed
+    return {
         "test_error": float(squares.mean()),
         "test_error_se": float(np.std(squares, ddof=1) / len(squares) ** 0.5),
-        "validation_error": _mean_square(fits.validation - work.y_validation),
-        "train_error": _mean_square(fits.train - work.y),
+        "validation_error": mean_square(fits.validation - samples.y_validation),
+        "train_error": mean_square(fits.train - samples.y),
         "composed_power": power,
         "learned_simple": simple,
         "learned_composed": composed,
@@ -316,4 +312,3 @@ def _errors(work: Work, fits: Fits, ridge: float, ending: int) -> Columns:
         "ending": ending,
         "diverged": int(ending != GOING),
     }
-    return {name: np.asarray(value) for name, value in found.items()}

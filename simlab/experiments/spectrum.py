@@ -39,7 +39,7 @@ class Spectrum(OneShot):
     dim: int = Field(ge=2, description="dimension d of the space")
     max_degree: int = Field(ge=1, le=MOST_ENTRIES, description="largest degree")
     domain: Literal["sphere", "cube"] = Field("sphere", description="the unit sphere, or {±1}^d")
-    kernel: Kernel
+    kernel: Kernel = Field(description="the kernel")
     reference: Kernel | None = Field(None, description="a kernel to compare with")
 
     def outputs(self) -> dict[str, Output]:

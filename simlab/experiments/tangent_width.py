@@ -11,8 +11,6 @@ Streams: ``data`` (inputs), ``init`` (nets, one after another).
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -22,34 +20,26 @@ from pydantic import Field, model_validator
 
 from simlab.core.errors import SimlabError
 from simlab.core.parsing import MOST_ENTRIES
-from simlab.core.rng import Streams
-from simlab.core.state import State
-from simlab.data.law import Law
-from simlab.experiments.experiment import Columns, Experiment
-from simlab.networks.network import Trainable
+from simlab.experiments.many_nets import NetsState, RandomNets, Work
 from simlab.record.schema import Output
 
 Floats = NDArray[np.float64]
-ADVANCE_SECONDS = 0.5
 
 
-@dataclass
-class Drawn(State):
+@dataclass(kw_only=True)
+class Grams(NetsState):
     """The nets so far.
 
-    drawn: how many.
     grams: K̂ of each, (draws, points, points); 0 where there is none yet.
-    rng: draws the next net.
     """
 
-    drawn: int
     grams: Floats
-    rng: np.random.Generator
 
 
-class TangentWidth(Experiment):
+class TangentWidth(RandomNets):
     """Tangent kernels of many random nets against their limit."""
 
+    state_class: ClassVar[type[NetsState]] = Grams
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {
             "experiment": {"kind": "tangent_width", "draws": 20, "points": 3},
@@ -60,8 +50,6 @@ class TangentWidth(Experiment):
 
     draws: int = Field(ge=2, le=MOST_ENTRIES, description="number of independent nets")
     points: int = Field(10, ge=1, description="number of fixed inputs")
-    data: Law
-    network: Trainable
 
     @model_validator(mode="after")
     def _has_a_limit(self) -> Self:
@@ -82,36 +70,34 @@ class TangentWidth(Experiment):
             "mean_z": Output("largest |mean K̂ − Θ| over pairs in standard errors"),
         }
 
-    def prepare(self, streams: Streams) -> tuple[Floats, Floats]:
-        """The inputs X and Θ(X, X)."""
-        X = self.data.sample(self.points, streams["data"])
+    def limit(self, X: Floats) -> Floats:
+        """Θ(X, X)"""
         Theta = self.network.widened().limit_kernel(X.shape[1]).gram(X)
         if not np.any(Theta):
             raise SimlabError("the limit of the tangent kernel is 0 at these inputs: nothing to compare with")
-        return X, Theta
+        return Theta
 
-    def start(self, work: tuple[Floats, Floats], streams: Streams) -> Drawn:
-        return Drawn(0, np.zeros((self.draws, self.points, self.points)), streams["init"])
+    def empty_state(self, rng: np.random.Generator) -> Grams:
+        return Grams(grams=np.zeros((self.draws, self.points, self.points)), rng=rng)
 
-    def restore(self, arrays: Mapping[str, Any]) -> Drawn:
-        return Drawn.of(arrays)
+    def measure_net(self, work: Work, state: Grams, theta: Floats) -> None:
+        state.grams[state.drawn] = self.network.tangent_gram(theta, work.X)
 
-    def advance(self, work: tuple[Floats, Floats], state: Drawn) -> Columns:
-        X, Theta = work
-        deadline = time.monotonic() + ADVANCE_SECONDS
-        while not self.finished(state):
-            theta = self.network.initialise(X.shape[1], state.rng)
-            state.grams[state.drawn] = self.network.tangent_gram(theta, X)
-            state.drawn += 1
-            if time.monotonic() >= deadline:
-                break
-        return _summary(Theta, state.grams) if self.finished(state) else {}
-
-    def finished(self, state: Drawn) -> bool:
-        return state.drawn == self.draws
-
-    def progress(self, state: Drawn) -> tuple[float, float]:
-        return state.drawn, self.draws
+    def summarise(self, limit: Floats, state: Grams) -> dict[str, Any]:
+        grams, apart = state.grams, state.grams - limit
+        rms = np.sqrt(np.mean(apart**2, axis=(1, 2)))
+        mean, error = apart.mean(axis=0), grams.std(axis=0, ddof=1) / len(grams) ** 0.5
+        # An entry that never varies (a linear net's, say) counts where it is wrong beyond rounding.
+        z = np.abs(mean) / np.maximum(error, 1e-12 * np.abs(limit).max())
+        return {
+            "rms_error": rms,
+            "sup_error": np.max(np.abs(apart), axis=(1, 2)),
+            "relative_error": rms / np.sqrt(np.mean(limit**2)),
+            "entry_error": np.sqrt(np.mean(apart**2)),
+            "frobenius_error": np.mean(rms) / np.sqrt(np.mean(limit**2)),
+            "mean_error": np.sqrt(np.mean(mean**2)),
+            "mean_z": z.max(),
+        }
 
     def cost(self) -> tuple[float, float]:
         """About 40 flops to draw a weight, 6 per point to push it back and forth; 8 bytes per recorded number."""
@@ -121,20 +107,3 @@ class TangentWidth(Experiment):
     def memory(self) -> float:
         """The weights of one draw and the Gram matrices of all."""
         return float(8 * (self.network.size(self.data.dimension()) + self.draws * self.points**2))
-
-
-def _summary(Theta: Floats, grams: Floats) -> Columns:
-    apart = grams - Theta
-    rms = np.sqrt(np.mean(apart**2, axis=(1, 2)))
-    mean, error = apart.mean(axis=0), grams.std(axis=0, ddof=1) / len(grams) ** 0.5
-    # An entry that never varies (a linear net's, say) counts where it is wrong beyond rounding.
-    z = np.abs(mean) / np.maximum(error, 1e-12 * np.abs(Theta).max())
-    return {
-        "rms_error": rms,
-        "sup_error": np.max(np.abs(apart), axis=(1, 2)),
-        "relative_error": rms / np.sqrt(np.mean(Theta**2)),
-        "entry_error": np.asarray(np.sqrt(np.mean(apart**2))),
-        "frobenius_error": np.asarray(np.mean(rms) / np.sqrt(np.mean(Theta**2))),
-        "mean_error": np.asarray(np.sqrt(np.mean(mean**2))),
-        "mean_z": np.asarray(z.max()),
-    }

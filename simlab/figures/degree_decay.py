@@ -64,8 +64,8 @@ def decay_lines(axis: Axes, results: Results, points: list[dict[str, Any]], seed
         first_x = min((float(one[one > 0][0]) for one in x if (one > 0).any()), default=1.0)
         # Powers are estimates without bias, which noise makes negative: their mean is the arithmetic one.
         shares = [power / power[0] for power in powers]
-        look: dict[str, Any] = {"log": True, "geometric": False, "seeds": seeds, "ms": 3, "lw": 1.0}
-        course(axis, x, shares, shade, f"degree {degree}", "o-", **look)
+        look: dict[str, Any] = {"color": shade, "label": f"degree {degree}", "ms": 3, "lw": 1.0}
+        course(axis, x, shares, "o-", log=True, geometric=False, seeds=seeds, **look)
         if (slope := predicted_slope(results, points[0], degree)) is not None and np.isfinite(slope):
             fine = np.append(0.0, np.geomspace(first_x, max(one[-1] for one in x), 300))
             axis.plot(fine, np.exp(slope * fine), "--", lw=1.4, color=shade)

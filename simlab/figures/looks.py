@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 from matplotlib.mathtext import MathTextParser
 from matplotlib.text import Text
+from matplotlib.typing import ColorType
 
 DECIMALS = re.compile(r"\d\.\d{4,}")
 NAMES = re.compile(r"\b(network|flow|kernel|data|experiment|target)\.[a-z]|[a-z]_[a-z]{2}")
@@ -20,9 +22,9 @@ LEAST_POINTS = 8
 MOST_COLUMNS = 3
 
 
-def contrast(colour: object, alpha: float | None = 1.0) -> float:
+def contrast(colour: ColorType, alpha: float | None = 1.0) -> float:
     """Contrast of a colour on white, as WCAG 2 defines it: 1 (white) to 21 (black)."""
-    seen = [1 - (1.0 if alpha is None else alpha) * (1 - part) for part in to_rgb(colour)]  # type: ignore[arg-type]
+    seen = [1 - (1.0 if alpha is None else alpha) * (1 - part) for part in to_rgb(colour)]
     linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in seen]
     return 1.05 / (0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05)
 
@@ -54,14 +56,14 @@ def check_looks(picture: Picture) -> None:
         _require(place is None or place.get_gridspec().ncols <= MOST_COLUMNS, "more than three panels in a row")
         on_picture = bool(axis.images)
         for line in axis.lines:
-            if not on_picture and len(line.get_xdata()):  # type: ignore[arg-type]
+            if not on_picture and np.size(line.get_xdata()):
                 clear = contrast(line.get_color(), line.get_alpha()) >= LEAST_CONTRAST
                 _require(
                     clear, f"line {line.get_label()!r}: colour {line.get_color()} has too little contrast on white"
                 )
         legend = axis.get_legend()
         for text in [] if legend is None else legend.get_texts():
-            _require(text.get_fontsize() >= LEAST_POINTS, f"legend entry {text.get_text()!r} is too small")
+            _require(float(text.get_fontsize()) >= LEAST_POINTS, f"legend entry {text.get_text()!r} is too small")
     for text in texts(picture):
         words = text.get_text()
         outside = re.sub(r"\$[^$]*\$", "", words)

@@ -26,13 +26,20 @@ def power_line(
     y: ArrayLike,
     colour: Any,
     label: str,
-    mark: str = "o",
-    style: str = "-",
+    style: str = "o-",
     *,
     fit: bool = True,
     seeds: Seeds = "band",
 ) -> None:
-    """Means as points, repetitions as a band or a thin line each, and the fit as a line, its exponent in the legend."""
+    """Means as points, repetitions as a band or a thin line each, and the fit as a line, its exponent in the legend.
+
+    x: (k,).
+    y: (k,), or (k, repetitions).
+    style: marker and line, such as "o--".
+    fit: whether a power law is fitted; otherwise the line joins the points.
+    seeds: how repetitions are drawn.
+    """
+    mark, line = style[:1], style[1:]
     abscissa, values = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     values = np.where(values > 0, values, np.nan).reshape(len(abscissa), -1)
     power = fit_power(abscissa, values) if fit else None
@@ -40,10 +47,10 @@ def power_line(
     if seeds == "band":
         band(axis, abscissa, values, colour)
     elif values.shape[1] > 1:
-        axis.plot(abscissa, values, style, lw=THIN_POINTS, color=colour)
-    axis.plot(abscissa, values.mean(axis=1), mark + ("" if fit else style), ms=4.5, lw=1.3, color=colour, label=text)
+        axis.plot(abscissa, values, line, lw=THIN_POINTS, color=colour)
+    axis.plot(abscissa, values.mean(axis=1), mark + ("" if fit else line), ms=4.5, lw=1.3, color=colour, label=text)
     if power is not None:
-        axis.plot(abscissa, power(abscissa), style, lw=1.3, color=colour)
+        axis.plot(abscissa, power(abscissa), line, lw=1.3, color=colour)
     axis.set(xscale="log", yscale="log")
 
 

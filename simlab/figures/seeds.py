@@ -44,8 +44,6 @@ def course(
     axis: Axes,
     x: Sequence[NDArray[Any]],
     y: Sequence[NDArray[Any]],
-    colour: Any,
-    label: str | None,
     style: str = "-",
     *,
     log: bool = False,
@@ -53,12 +51,18 @@ def course(
     seeds: Seeds = "band",
     **look: Any,
 ) -> None:
-    """Trajectories of one point, x and y of each seed without padding: a mean and a band, or a line per seed.
+    """Trajectories of one point of the sweep: a mean over seeds and a band, or a line per seed.
 
-    log: whether y will be logarithmic. geometric: which mean, by default that of the axis. Seeds that were recorded at
-    different x have no mean: they are drawn as lines.
+    Seeds that were recorded at different x have no mean: they are drawn as lines.
+
+    x, y: one array per seed, without padding.
+    style: matplotlib's format of the line, such as "o-".
+    log: whether y will be logarithmic.
+    geometric: whether the mean is the geometric one; by default it is on a logarithmic axis.
+    seeds: mean and band, or a line per seed.
+    look: matplotlib's ``color``, ``label``, ``lw``, ``ms`` …
     """
-    look = {"lw": 1.4, **look}
+    label, look = look.pop("label", None), {"lw": 1.4, **look}
     curves = [np.asarray(values, dtype=np.float64) for values in y]
     curves = [np.where(values > 0, values, np.nan) if log else values for values in curves]
     least = min(map(len, curves))
@@ -66,31 +70,43 @@ def course(
     if len(curves) == 1 or seeds == "lines" or apart:
         for i, (one, values) in enumerate(zip(x, curves, strict=True)):
             thin = look | ({"lw": THIN_POINTS} if len(curves) > 1 else {})
-            axis.plot(one, values, style, color=colour, label=None if i else label, **thin)
+            axis.plot(one, values, style, label=None if i else label, **thin)
         return
     # On a log axis what is not positive lies below all that is: the band's foot is there, its mean is not.
     both = np.stack([np.asarray(values, dtype=np.float64)[:least] for values in y], axis=1)
     mean = centre(both, log if geometric is None else geometric)
-    axis.plot(x[0][:least], np.where(mean > 0, mean, np.nan) if log else mean, style, color=colour, label=label, **look)
-    band(axis, x[0][:least], both, colour)
+    axis.plot(x[0][:least], np.where(mean > 0, mean, np.nan) if log else mean, style, label=label, **look)
+    band(axis, x[0][:least], both, look["color"])
     longer = [(one, values) for one, values in zip(x, curves, strict=True) if len(values) > least]
     for one, values in longer:
-        axis.plot(one[least - 1 :], values[least - 1 :], style, color=colour, lw=THIN_POINTS)
+        axis.plot(one[least - 1 :], values[least - 1 :], style, color=look["color"], lw=THIN_POINTS)
     if longer and least:
         first = not any(str(line.get_label()).startswith("×") for line in axis.lines)
         text = "×: a seed ends, others go on" if first else None
         ended = [values[-1] for values in curves if len(values) == least]
-        axis.plot([x[0][least - 1]] * len(ended), ended, "x", ms=6, color=colour, label=text)
+        axis.plot([x[0][least - 1]] * len(ended), ended, "x", ms=6, color=look["color"], label=text)
 
 
 def courses(
-    axis: Axes, results: Results, name: str, at: dict[str, Any], colour: Any, label: str | None, style: str = "-",
-    *, x: str = "step", first: int = 0, **rest: Any,
-) -> None:  # fmt: skip
-    """`course` of a recorded trajectory at these coordinates, against another one, or the number of the record.
+    axis: Axes,
+    results: Results,
+    name: str,
+    at: dict[str, Any],
+    style: str = "-",
+    *,
+    x: str = "step",
+    first: int = 0,
+    **rest: Any,
+) -> None:
+    """`course` of a recorded trajectory.
 
+    name: what is drawn.
+    at: coordinates of the point.
+    style: matplotlib's format of the line, such as "o-".
+    x: recorded name along the horizontal axis, or "record" for the number of the record.
     first: the record to begin with; 1 leaves out time 0, which a logarithmic axis does not have.
+    rest: keywords of `course`; ``color`` is needed.
     """
     y = each_seed(results, name, at)
     places = [np.arange(len(values)) for values in y] if x == "record" else each_seed(results, x, at)
-    course(axis, [one[first:] for one in places], [one[first:] for one in y], colour, label, style, **rest)
+    course(axis, [one[first:] for one in places], [one[first:] for one in y], style, **rest)

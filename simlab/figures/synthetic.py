@@ -72,5 +72,5 @@ class SyntheticResults(Results):
         self._names[name], self._read[name] = dims, array
 
     @property
-    def attrs(self) -> dict[str, Any]:  # type: ignore[override]
+    def attrs(self) -> dict[str, Any]:
         return {"spec": self._spec.text, "spec_hash": self._spec.hash}

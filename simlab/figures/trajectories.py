@@ -66,10 +66,10 @@ class Trajectories(Figure):
                 at, key = dict(zip(dims, point, strict=True)), point if own else point[:1]
                 text = None if key in named or not key else point_label(dims[: len(key)], key)
                 named.add(key)
-                look: dict[str, Any] = {"x": self.x, "log": self.log_y, "seeds": self.seeds}
-                courses(axis, results, name, at, shades[key], text, "-", **look)
+                look: dict[str, Any] = {"x": self.x, "log": self.log_y, "seeds": self.seeds, "color": shades[key]}
+                courses(axis, results, name, at, label=text, **look)
                 if beside:
-                    courses(axis, results, beside, at, shades[key], None, "--", lw=1.1, **look)
+                    courses(axis, results, beside, at, "--", lw=1.1, **look)
                 if self.x != RECORD:
                     x = np.concatenate(each_seed(results, self.x, at))
                     first_x = min([first_x, *np.sort(x[x > 0])[:1].tolist()])

@@ -6,6 +6,8 @@ for one direction and k for k equal ones, the first the smaller. Over the traini
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +16,7 @@ from simlab.observables.view import Setting, View, lacks
 from simlab.record.schema import RECORD, Output
 
 
-def ranks(eigenvalues: NDArray[np.float64]) -> dict[str, float]:
+def ranks(eigenvalues: NDArray[np.floating[Any]]) -> dict[str, float]:
     """Of eigenvalues up to rounding at least 0; both 0 where all are."""
     values = eigenvalues[eigenvalues > 0.0]
     if not values.size:

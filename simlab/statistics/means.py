@@ -1,4 +1,4 @@
-"""Means and ranges over repetitions."""
+"""Means over repetitions, their standard errors and ranges."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 MANY_SEEDS = 10
+"""From this number on the range of seeds is that of the middle 80 % of them."""
 
 
 def centre(values: Floats, log: bool, axis: int = -1) -> Floats:
@@ -14,6 +15,11 @@ def centre(values: Floats, log: bool, axis: int = -1) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         found = np.exp(np.log(values).mean(axis=axis)) if log else values.mean(axis=axis)
     return np.where(np.isfinite(found) & ((found > 0) | (not log)), found, np.nan)
+
+
+def standard_error(values: Floats, axis: int = -1) -> Floats:
+    """s/√n of the mean along an axis of n values, s their standard deviation (n − 1 in its denominator)."""
+    return np.asarray(values.std(axis=axis, ddof=1) / values.shape[axis] ** 0.5)
 
 
 def seed_range(values: Floats) -> tuple[Floats, Floats]:

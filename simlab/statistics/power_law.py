@@ -95,6 +95,11 @@ def fit_weighted_power(x: ArrayLike, y: Floats, error: Floats, clear: float) -> 
     return float(np.sum(weight * centred * log_y) / size), size**-0.5
 
 
+def slope_through_origin(x: Floats, y: Floats) -> float:
+    """The slope of a straight line through 0 and near (x, y), by least squares."""
+    return float(x @ y / (x @ x))
+
+
 def slope(x: ArrayLike, y: ArrayLike) -> float:
     """The slope of a straight line through (x, y), by least squares."""
-    return float(np.polyfit(x, y, 1)[0])
+    return float(np.polyfit(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64), 1)[0])

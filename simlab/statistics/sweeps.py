@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from simlab.record.reader import Results
 from simlab.record.schema import RECORD
+from simlab.statistics.means import standard_error
 from simlab.statistics.power_law import PowerLaw, fit_cautious_power
 
 Floats = NDArray[np.float64]
 Where = dict[str, Any]
-"""Coordinates of a point: name of an axis → value"""
+"""Coordinates of a point: name of an axis → value."""
 
 
 def points_of(results: Results, name: str, without: tuple[str, ...] = ()) -> Iterator[Where]:
@@ -41,8 +42,8 @@ def mean_over_seeds(results: Results, name: str, at: Mapping[str, Any]) -> tuple
     if "seed" not in dims:
         return values, np.zeros_like(values)
     axis, count = dims.index("seed"), values.shape[dims.index("seed")]
-    spread = values.std(axis=axis, ddof=1) / np.sqrt(count) if count > 1 else np.zeros_like(values.mean(axis=axis))
-    return values.mean(axis=axis), spread
+    mean = values.mean(axis=axis)
+    return mean, standard_error(values, axis) if count > 1 else np.zeros_like(mean)
 
 
 def each_seed(results: Results, name: str, at: Mapping[str, Any]) -> list[NDArray[Any]]:

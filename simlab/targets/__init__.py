@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from simlab.core import catalogue, checks, parsing
 from simlab.targets.boolean_function import BooleanFunction
-from simlab.targets.checking import check
 from simlab.targets.hierarchy import Hierarchy
 from simlab.targets.neuron_sum import NeuronSum
 from simlab.targets.radial_function import Radial
@@ -25,6 +24,13 @@ def get(name: str, **fields: Any) -> Target:
     checks.instance(name, "target", str, "the name of a kind, a string")
     chosen: Target = parsing.parse(catalogue.get("targets", name, "target"), fields, f"target {name}")
     return chosen
+
+
+def check(kind: Target) -> None:
+    """Run the contract tests on one target; AssertionError, one line, where it breaks the contract."""
+    from simlab.targets.checking import check_target
+
+    check_target(kind)
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves

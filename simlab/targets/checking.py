@@ -1,13 +1,10 @@
-"""Whether a target keeps the contract of `simlab.targets.target`: for the tests, and for kinds of other packages."""
+"""Whether a target keeps the contract: its own tests run on every kind, also on one from another package."""
 
 from __future__ import annotations
 
-import pickle
-import pydoc
-
 import numpy as np
 
-from simlab.core import parsing
+from simlab.core.checking import check_value, ensure
 from simlab.core.errors import BadInput
 from simlab.sphere.power import degree_power
 from simlab.targets.boolean_function import BooleanFunction
@@ -21,32 +18,21 @@ DIMS = (1, 2, 3, 4, 5, 6, 8, 10, 17, 40)
 STANDARD_ERRORS = 6.0
 """How far an estimate of the power may be from the power that the target claims."""
 POINTS = 2000
+"""Inputs of that estimate."""
+RADII = (1.0, 0.5, 3.0)
+"""Spheres on which the power is estimated."""
 
 
-def check(target: Target) -> None:
+def check_target(target: Target) -> None:
     """Raise AssertionError, one line, where this target breaks the contract."""
+    check_value(target, Target)
     who = repr(target)
-    _require(isinstance(target, Target), f"{who}: must be a kind of target, such as targets.ReLUTeacher(neurons=3)")
-    _check_values(target, who)
     possible = [dim for dim in DIMS if _check_refusals(target, dim, who)]
-    _require(bool(possible), f"{who}: refused in every dimension of {DIMS}")
+    ensure(possible, f"{who}: refused in every dimension of {DIMS}")
     dim = next((dim for dim in possible if dim >= 5), possible[-1])
     _check_draws(target, dim, who)
     if target.knows_power and dim >= 2:
         _check_power(target, dim, who)
-
-
-def _require(holds: bool, says: str) -> None:
-    if not holds:
-        raise AssertionError(says)
-
-
-def _check_values(target: Target, who: str) -> None:
-    """The kind as a value: it survives TOML and pickle, and has a documented class."""
-    _require(bool(pydoc.getdoc(type(target))), f"{who}: its class has no docstring")
-    again = parsing.parse(type(target), parsing.dump(target), target.kind)
-    _require(again == target, f"{who}: read back from its own table it is {again!r}")
-    _require(pickle.loads(pickle.dumps(target)) == target, f"{who}: pickled and read back it is another")
 
 
 def _refusal(target: Target, dim: int, drawing: bool) -> str | None:
@@ -64,8 +50,8 @@ def _refusal(target: Target, dim: int, drawing: bool) -> str | None:
 def _check_refusals(target: Target, dim: int, who: str) -> bool:
     """Whether the target is possible in this dimension, by `check` and `draw` alike."""
     by_check, by_draw = _refusal(target, dim, drawing=False), _refusal(target, dim, drawing=True)
-    _require(by_check == by_draw, f"{who}, dim = {dim}: check says {by_check!r}, draw {by_draw!r}")
-    _require("\n" not in (by_check or ""), f"{who}.check({dim}): its message has several lines")
+    ensure(by_check == by_draw, f"{who}, dim = {dim}: check says {by_check!r}, draw {by_draw!r}")
+    ensure("\n" not in (by_check or ""), f"{who}.check({dim}): its message has several lines")
     return by_check is None
 
 
@@ -75,19 +61,19 @@ def _check_draws(target: Target, dim: int, who: str) -> None:
     is_fixed = rng.random() == np.random.default_rng(1).random()  # took no random number
     X = np.random.default_rng(0).standard_normal((8, dim))
     values, shape = f(X), (8,) if k is None else (8, k)
-    _require(values.shape == shape, f"{who}: values of 8 inputs have shape {values.shape}; must be {shape}")
-    _require(values.dtype == np.float64, f"{who}: values are {values.dtype}; must be float64")
-    _require(np.array_equal(values, again(X)), f"{who}.draw: the same generator gave another function")
-    _require(np.allclose(values[::-1], f(X[::-1]), rtol=1e-13), f"{who}: a value depends on the other inputs")
-    _require(
+    ensure(values.shape == shape, f"{who}: values of 8 inputs have shape {values.shape}; must be {shape}")
+    ensure(values.dtype == np.float64, f"{who}: values are {values.dtype}; must be float64")
+    ensure(np.array_equal(values, again(X)), f"{who}.draw: the same generator gave another function")
+    ensure(np.allclose(values[::-1], f(X[::-1]), rtol=1e-13), f"{who}: a value depends on the other inputs")
+    ensure(
         np.array_equal(values, other(X)) == is_fixed,
         f"{who}.draw: {'it takes no random number but is random' if is_fixed else 'two generators gave one function'}",
     )
     for fact, holds in _facts(target, f).items():
-        _require(getattr(target, fact) == holds, f"{who}.{fact} = {not holds}: but a draw says {holds}")
+        ensure(getattr(target, fact) == holds, f"{who}.{fact} = {not holds}: but a draw says {holds}")
     if isinstance(f, NeuronSum):
         same = target.neuron_activation() == f.activation
-        _require(same, f"{who}.neuron_activation(): but a draw has {f.activation!r}")
+        ensure(same, f"{who}.neuron_activation(): but a draw has {f.activation!r}")
 
 
 def _facts(target: Target, f: Function) -> dict[str, bool]:
@@ -103,13 +89,15 @@ def _facts(target: Target, f: Function) -> dict[str, bool]:
 
 
 def _check_power(target: Target, dim: int, who: str) -> None:
-    """`power` against an estimate over pairs of inputs, on two spheres."""
-    for radius in (1.0, 1.7):
+    """`power` against an estimate over pairs of inputs, on several spheres; more degrees do not change the first."""
+    for radius in RADII:
         X: Floats = np.random.default_rng(2).standard_normal((POINTS, dim))
         X *= radius / np.linalg.norm(X, axis=1, keepdims=True)
         claimed = target.power(dim, 4, radius)
         got = degree_power(target.draw(dim, np.random.default_rng(1)), dim, 4, X)
-        _require(claimed.shape == (5,), f"{who}.power(…, max_degree=4) has shape {claimed.shape}; must be (5,)")
+        ensure(claimed.shape == (5,), f"{who}.power(…, max_degree=4) has shape {claimed.shape}; must be (5,)")
+        more = target.power(dim, 60, radius)
+        ensure(np.allclose(more[:5], claimed, rtol=1e-10, atol=1e-16), f"{who}.power: other with max_degree=60 than 4")
         # An exact harmonic may have no error at all in a degree: rounding is allowed for.
         wrong = np.abs(got.power - claimed) > STANDARD_ERRORS * got.errors + 1e-12
         if wrong.any():
@@ -118,3 +106,7 @@ def _check_power(target: Target, dim: int, who: str) -> None:
                 f"{who}.power: {claimed[k]:.6g} in degree {k} at radius {radius}, but an estimate over {POINTS} "
                 f"inputs is {got.power[k]:.6g} ± {got.errors[k]:.2g}"
             )
+        ensure(
+            more.sum() <= got.total + STANDARD_ERRORS * got.total_error,
+            f"{who}.power: {more.sum():.6g} in all degrees at radius {radius}, but E f² is {got.total:.6g}",
+        )

@@ -158,12 +158,12 @@ def test_directions_are_uniform() -> None:
 
 def test_stratified_frames() -> None:
     """Radii are the quantiles, in random order; sorted, groups of 2d directions are ± an orthogonal matrix."""
-    params = BallFourier(dim=5, mass=0.5, radii="stratified", directions="frames")
-    X = params.sample(23, np.random.default_rng(5))
+    law = BallFourier(dim=5, mass=0.5, radii="stratified", directions="frames")
+    X = law.sample(23, np.random.default_rng(5))
     r = np.linalg.norm(X, axis=1)
     order = np.argsort(r)
     assert (order != np.arange(23)).any()
-    np.testing.assert_allclose(r[order], params.radius_law().stratified(23), rtol=1e-14)
+    np.testing.assert_allclose(r[order], law.radius_law().stratified(23), rtol=1e-14)
     unit = (X / r[:, np.newaxis])[order]
     for start in (0, 10):
         group = unit[start : start + 10]

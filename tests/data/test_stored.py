@@ -31,15 +31,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_rows_of_a_file_are_drawn_once_each(home: Path) -> None:
     stored = np.arange(60, dtype=np.int32).reshape(20, 3) - 30
     np.save(home / "x.npy", stored)
-    params = Arrays(path="x.npy")
-    X = params.sample(20, np.random.default_rng(1))
+    law = Arrays(path="x.npy")
+    X = law.sample(20, np.random.default_rng(1))
     assert np.array_equal(X[np.argsort(X[:, 0])], stored)
     assert not np.array_equal(X, stored)
     absolute = Arrays(path=str(home / "x.npy"), normalise=True)
     unit = absolute.sample(20, np.random.default_rng(1))
     np.testing.assert_allclose(np.linalg.norm(unit, axis=1), 1.0, rtol=1e-14)
     np.testing.assert_allclose(unit * np.linalg.norm(X, axis=1, keepdims=True), X, rtol=1e-14)
-    assert params.dimension() == 3
+    assert law.dimension() == 3
 
 
 def test_a_file_that_has_changed_is_read_again(home: Path) -> None:
@@ -160,19 +160,19 @@ def test_training_and_test_rows_of_a_file_are_apart(home: Path) -> None:
     """Held-out rows are the same whatever the number of training rows, and fewer of these are a part of more."""
     rows = np.arange(60.0).reshape(30, 2)
     np.save(home / "rows.npy", rows)
-    params = Arrays(path="rows.npy")
-    few, many = (draw(params, {"data": n, "validation": 5, "test": 7}, Streams(1)) for n in (6, 18))
+    law = Arrays(path="rows.npy")
+    few, many = (draw(law, {"data": n, "validation": 5, "test": 7}, Streams(1)) for n in (6, 18))
     assert list(few) == ["data", "validation", "test"]
     for name in ("validation", "test"):
         assert np.array_equal(few[name], many[name])
     assert np.array_equal(many["data"][:6], few["data"])
     assert np.array_equal(np.sort(np.concatenate(list(many.values()))[:, 0]), rows[:, 0])
     with pytest.raises(BadInput, match=r"31 samples asked for: rows.npy has 30 rows"):
-        draw(params, {"data": 20, "test": 11}, Streams(1))
+        draw(law, {"data": 20, "test": 11}, Streams(1))
 
 
 def test_of_a_law_every_stream_is_a_draw_of_its_own() -> None:
-    params = UniformSphere(dim=3)
-    parts = draw(params, {"data": 4, "test": 5}, Streams(1))
-    assert np.array_equal(parts["data"], params.sample(4, Streams(1)["data"]))
-    assert np.array_equal(parts["test"], params.sample(5, Streams(1)["test"]))
+    law = UniformSphere(dim=3)
+    parts = draw(law, {"data": 4, "test": 5}, Streams(1))
+    assert np.array_equal(parts["data"], law.sample(4, Streams(1)["data"]))
+    assert np.array_equal(parts["test"], law.sample(5, Streams(1)["test"]))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simlab.core.errors import BadInput
-from simlab.data import images
+from simlab.data.images import Images
 from simlab.experiments.real_data import RealData
 from simlab.kernels import ntk
 from simlab.lab.spec import resolve
@@ -36,7 +36,7 @@ def test_against_a_direct_solution(tables: dict[str, Any], precision: str) -> No
     found = compute(resolve(tables))
     assert found["residual"].max() <= 1e-6
     assert found["iterations"].max() > 3
-    X, labels, X_test, test_labels = images.labelled(images.Params())
+    X, labels, X_test, test_labels = Images().labelled()
     classes = int(max(labels.max(), test_labels.max())) + 1
     Y = np.eye(classes)[labels[:120]] - 1 / classes
     for i, ridge in enumerate(RIDGES):

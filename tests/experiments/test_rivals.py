@@ -39,26 +39,26 @@ def errors(K: Any, across: Any, y: Any, y_test: Any, ridges: Any) -> dict[float,
 @pytest.mark.parametrize("learner", ["kernel", "last", "tangent"])
 def test_kernel_machines_are_ridge_regression_at_the_validated_ridge(learner: str) -> None:
     rival, work, found = point(learner=learner)
-    net, theta = rival.network, work.theta0
-    before = [np.zeros_like(y) for y in (work.y, work.y_validation, work.y_test)]
+    net, theta, samples = rival.network, work.theta0, work.samples
+    sets = (samples.X, samples.X_validation, samples.X_test)
+    labels = (samples.y, samples.y_validation, samples.y_test)
+    before = [np.zeros_like(y) for y in labels]
     if learner == "kernel":
-        grams = [laplace(1.0).gram(rows, work.X) for rows in (work.X, work.X_validation, work.X_test)]
+        grams = [laplace(1.0).gram(rows, samples.X) for rows in sets]
     elif learner == "last":
-        H, *others = (net.features(theta, rows) for rows in (work.X, work.X_validation, work.X_test))
+        H, *others = (net.features(theta, rows) for rows in sets)
         grams = [rows @ H.T for rows in (H, *others)]
     else:
-        sets = (work.X, work.X_validation, work.X_test)
-        grams = [net.tangent_blocks(theta, rows, work.X) for rows in sets]
+        grams = [net.tangent_blocks(theta, rows, samples.X) for rows in sets]
         before = [net.forward(theta, rows) for rows in sets]
     y, held, test = (
-        (values - start).reshape(len(gram), -1)
-        for values, start, gram in zip((work.y, work.y_validation, work.y_test), before, grams, strict=True)
+        (values - start).reshape(len(gram), -1) for values, start, gram in zip(labels, before, grams, strict=True)
     )
     scores = errors(grams[0], grams[1], y, held, rival.ridges)
     chosen = min(scores, key=lambda ridge: scores[ridge])
     assert found["ridge_chosen"] == chosen
-    assert found["validation_error"] == pytest.approx(scores[chosen] / len(work.X_validation), rel=1e-8)
-    expected = errors(grams[0], grams[2], y, test, [chosen])[chosen] / len(work.X_test)
+    assert found["validation_error"] == pytest.approx(scores[chosen] / len(samples.X_validation), rel=1e-8)
+    expected = errors(grams[0], grams[2], y, test, [chosen])[chosen] / len(samples.X_test)
     assert found["test_error"] == pytest.approx(expected, rel=1e-8)
 
 

@@ -8,27 +8,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simlab.figures import accuracies
+from simlab import figures
 from simlab.figures.words import point_label
+from tests.support.stand_in_results import StandInResults
 
 TABLES = [json.dumps({"kind": "ntk", "depth": 3}), json.dumps({"kind": "laplace", "c": 1.0})]
 
 
-class SyntheticResults(dict[str, Any]):
-    """Results made up of two axes, the point (0, 1) failed."""
-
-    def __init__(self, first: list[Any], last: list[Any]) -> None:
-        super().__init__({"kernel.depth": np.array(first), "last": np.array(last), "lambda": np.array([1e-3, 1e-2])})
-        dims, shape = ("kernel.depth", "last"), (len(first), len(last))
-        accuracy = np.full(shape, 0.9)
-        accuracy[0, 1] = np.nan
-        self.dims = {"test_accuracy": dims, "test_spread": dims, "validation_accuracy_by_ridge": (*dims, "lambda")}
-        self |= {"test_accuracy": accuracy, "test_spread": 0.01 + 0 * accuracy}
-        self["validation_accuracy_by_ridge"] = np.repeat(accuracy[..., np.newaxis], 2, axis=2)
-
-    def select(self, name: str, at: dict[str, Any]) -> Any:
-        chosen = {key: int(np.flatnonzero(self[key] == value)[0]) for key, value in at.items()}
-        return self[name][tuple(chosen.get(dim, slice(None)) for dim in self.dims[name])]
+def accuracies(first: list[Any], last: list[Any]) -> StandInResults:
+    """Two axes; the point (0, 1) failed."""
+    accuracy = np.full((len(first), len(last)), 0.9)
+    accuracy[0, 1] = np.nan
+    return StandInResults(
+        {"kernel.depth": first, "last": last, "lambda": [1e-3, 1e-2]},
+        {
+            "test_accuracy": accuracy,
+            "test_spread": 0.01 + 0 * accuracy,
+            "validation_accuracy_by_ridge": np.repeat(accuracy[..., np.newaxis], 2, axis=2),
+        },
+    )
 
 
 @pytest.mark.parametrize(
@@ -40,7 +38,7 @@ class SyntheticResults(dict[str, Any]):
     ],
 )
 def test_the_last_axis(last: list[Any], scale: str, ticks: list[str], connected: bool) -> None:
-    figure = accuracies.draw(accuracies.Params(), SyntheticResults([2, 3], last))  # type: ignore[arg-type]
+    figure = figures.get("accuracies").draw(accuracies([2, 3], last))
     figure.draw_without_rendering()
     left, right = figure.axes
     assert left.get_xscale() == scale

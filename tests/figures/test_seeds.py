@@ -34,7 +34,7 @@ def edges(axis: Axes) -> tuple[Any, Any]:
 def test_mean_and_range(log: bool, mean: Any) -> None:
     values = np.random.default_rng(1).uniform(1, 9, (4, X.size))
     axis = axes()
-    course(axis, [X] * 4, list(values), "C0", "width 3", log=log)
+    course(axis, [X] * 4, list(values), color="C0", label="width 3", log=log)
     (line,) = axis.lines
     np.testing.assert_allclose(drawn(line), mean(values, axis=0), rtol=1e-13)
     low, high = edges(axis)
@@ -46,7 +46,7 @@ def test_mean_and_range(log: bool, mean: Any) -> None:
 def test_of_many_seeds_the_middle() -> None:
     values = np.random.default_rng(1).uniform(1, 9, (11, X.size))
     axis = axes()
-    course(axis, [X] * 11, list(values), "C0", "width 3")
+    course(axis, [X] * 11, list(values), color="C0", label="width 3")
     low, high = edges(axis)
     ordered = np.sort(values, axis=0)  # the 10 % quantile of eleven is the second of them
     np.testing.assert_allclose(low, ordered[1])
@@ -56,7 +56,7 @@ def test_of_many_seeds_the_middle() -> None:
 
 def test_a_line_per_seed_where_asked() -> None:
     axis = axes()
-    course(axis, [X] * 3, [X + i for i in range(3)], "C0", "width 3", seeds="lines")
+    course(axis, [X] * 3, [X + i for i in range(3)], color="C0", label="width 3", seeds="lines")
     assert [drawn(line).tolist() for line in axis.lines] == [(X + i).tolist() for i in range(3)]
     assert not axis.collections
     assert axis.get_legend_handles_labels()[1] == ["width 3"]
@@ -66,7 +66,7 @@ def test_a_seed_that_ends_early_ends_the_mean() -> None:
     """Seeds 0, 10 and 20 above X; the second has three records. A mean of the other two would jump to 10 + X."""
     axis = axes()
     curves = [X + 0.0, X[:3] + 10.0, X + 20.0]
-    course(axis, [X, X[:3], X], curves, "C0", "width 3")
+    course(axis, [X, X[:3], X], curves, color="C0", label="width 3")
     mean, *rest, cross = axis.lines
     assert drawn(mean).tolist() == [10.0, 11.0, 12.0]
     assert [(np.asarray(line.get_xdata()).tolist(), drawn(line).tolist()) for line in rest] == [
@@ -80,12 +80,12 @@ def test_a_seed_that_ends_early_ends_the_mean() -> None:
 
 def test_seeds_recorded_at_different_places_have_no_mean() -> None:
     axis = axes()
-    course(axis, [X, X + 0.5], [X, X], "C0", "width 3")
+    course(axis, [X, X + 0.5], [X, X], color="C0", label="width 3")
     assert len(axis.lines) == 2
     assert not axis.collections
 
 
 def test_where_a_seed_is_not_positive_a_log_axis_has_no_mean() -> None:
     axis = axes()
-    course(axis, [X, X], [np.array([1.0, 1, 0, 1, np.inf]), np.full(5, 4.0)], "C0", None, log=True)
+    course(axis, [X, X], [np.array([1.0, 1, 0, 1, np.inf]), np.full(5, 4.0)], color="C0", label=None, log=True)
     np.testing.assert_array_equal(drawn(axis.lines[0]), [2.0, 2.0, np.nan, 2.0, np.nan])

@@ -13,10 +13,10 @@ from tests.support.flow_problems import Array, d, m, n, small, streams
 
 
 def run(alpha: float = 1.0, net: dict[str, Any] | None = None, **fields: Any) -> Any:
-    params = GradientDescent(alpha=alpha, **fields)
+    flow = GradientDescent(alpha=alpha, **fields)
     problem, theta0 = small(alpha, **(net or {}))
-    state = params.start(problem, theta0, streams())
-    params.advance(problem, state, params.steps, 1e9)
+    state = flow.start(problem, theta0, streams())
+    flow.advance(problem, state, flow.steps, 1e9)
     return state
 
 
@@ -42,12 +42,12 @@ def test_small_steps_follow_the_flow_to_first_order() -> None:
     """Euler's method: the distance to the flow at time 1 falls as the step."""
     problem, theta0 = small()
     exact = ODE(end_time=1.0, method="DOP853", rtol=1e-12, atol=1e-13)
-    flow = exact.start(problem, theta0, streams())
-    exact.advance(problem, flow, 1.0, 1e9)
+    reached = exact.start(problem, theta0, streams())
+    exact.advance(problem, reached, 1.0, 1e9)
 
     def error(steps: int) -> float:
         theta: Array = run(steps=steps, step=1.0 / steps).theta
-        return float(np.linalg.norm(theta - flow.theta))
+        return float(np.linalg.norm(theta - reached.theta))
 
     sizes = [50, 100, 200, 400]
     slope = np.polyfit(-np.log(sizes), np.log([error(k) for k in sizes]), 1)[0]

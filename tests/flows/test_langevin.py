@@ -18,11 +18,11 @@ def test_stationary_mean_and_covariance_on_a_quadratic() -> None:
     lam, V = np.linalg.eigh(H + ridge * np.eye(len(H)))
     eta = 1.5 / lam[-1]
     assert (1 - eta * lam[0]) ** apart < 0.01
-    params = Langevin(steps=10**6, step=eta, temperature=temperature, ridge=ridge)
-    state = params.start(problem, theta0, streams())
+    flow = Langevin(steps=10**6, step=eta, temperature=temperature, ridge=ridge)
+    state = flow.start(problem, theta0, streams())
     found = []
     for k in range(1, draws + 11):
-        params.advance(problem, state, apart * k, 1e9)
+        flow.advance(problem, state, apart * k, 1e9)
         found.append(V.T @ (state.theta[problem.part] - np.linalg.solve(H + ridge * np.eye(len(H)), b)))
     modes = np.array(found[10:])
     variance = temperature / (lam * (1 - eta * lam / 2))

@@ -25,9 +25,9 @@ def test_on_a_quadratic(nesterov: bool, t: int) -> None:
     problem, theta0, A, b = linear()
     lam, V = np.linalg.eigh(A)
     eta, beta = 0.8 / lam[-1], 0.7
-    params = Momentum(steps=t, step=eta, momentum=beta, nesterov=nesterov)
-    state = params.start(problem, theta0, streams())
-    params.advance(problem, state, t, 1e9)
+    flow = Momentum(steps=t, step=eta, momentum=beta, nesterov=nesterov)
+    state = flow.start(problem, theta0, streams())
+    flow.advance(problem, state, t, 1e9)
     best = np.linalg.solve(A, b)
     predicted = closed_form(V.T @ (theta0[problem.part] - best), lam, eta, beta, nesterov, t)
     assert np.allclose(V.T @ (state.theta[problem.part] - best), predicted, rtol=1e-8, atol=1e-10)
@@ -40,8 +40,8 @@ def test_the_largest_stable_step_is_that_of_the_docstring(nesterov: bool) -> Non
     losses = []
     for share in (0.98, 1.02):
         eta = share * 2 * (1 + beta) / ((1 + 2 * beta) if nesterov else 1) / top
-        params = Momentum(steps=600, step=eta, momentum=beta, nesterov=nesterov)
-        state = params.start(problem, theta0, streams())
-        params.advance(problem, state, 600, 1e9)
+        flow = Momentum(steps=600, step=eta, momentum=beta, nesterov=nesterov)
+        state = flow.start(problem, theta0, streams())
+        flow.advance(problem, state, 600, 1e9)
         losses.append(problem.loss(state.theta) / problem.loss(theta0))
     assert losses[0] < 1 < 100 < losses[1]

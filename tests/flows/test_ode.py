@@ -21,11 +21,11 @@ T = 2.0
 
 
 def run(net: dict[str, Any] | None = None, **fields: Any) -> Array:
-    params = ODE(**{"end_time": T, **fields})
-    problem, theta0 = small(params.alpha, **(net or {}))
-    state = params.start(problem, theta0, streams())
-    params.advance(problem, state, params.end_time, 1e9)
-    assert state.time == params.end_time
+    flow = ODE(**{"end_time": T, **fields})
+    problem, theta0 = small(flow.alpha, **(net or {}))
+    state = flow.start(problem, theta0, streams())
+    flow.advance(problem, state, flow.end_time, 1e9)
+    assert state.time == flow.end_time
     theta: Array = state.theta
     return theta
 
@@ -63,12 +63,12 @@ def test_order(method: str, order: int, steps: tuple[int, ...], monkeypatch: pyt
 
 @pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau"])
 def test_the_loss_never_rises_and_times_are_met_exactly(method: str) -> None:
-    params = ODE(end_time=30.0, method=method, rtol=1e-7, atol=1e-10)
+    flow = ODE(end_time=30.0, method=method, rtol=1e-7, atol=1e-10)
     problem, theta0 = small()
-    state = params.start(problem, theta0, streams())
+    state = flow.start(problem, theta0, streams())
     losses = [problem.loss(theta0)]
     for until in np.geomspace(0.01, 30.0, 40):
-        params.advance(problem, state, float(until), 1e9)
+        flow.advance(problem, state, float(until), 1e9)
         assert state.time == until
         losses.append(problem.loss(state.theta))
     assert np.all(np.diff(losses) < 1e-7 * losses[0])
@@ -79,11 +79,11 @@ def test_recording_hardly_costs_steps() -> None:
     """A step that was shortened to end at a recorded time does not shorten the next ones."""
 
     def steps(records: int) -> int:
-        params = ODE(end_time=T, rtol=1e-9, atol=1e-12)
+        flow = ODE(end_time=T, rtol=1e-9, atol=1e-12)
         problem, theta0 = small()
-        state = params.start(problem, theta0, streams())
+        state = flow.start(problem, theta0, streams())
         for until in np.linspace(0.0, T, records + 1)[1:]:
-            params.advance(problem, state, float(until), 1e9)
+            flow.advance(problem, state, float(until), 1e9)
         return int(state.step)
 
     assert steps(5) <= steps(1) + 5
@@ -115,9 +115,9 @@ def explosive(
 def test_a_solver_that_fails_is_an_ending(method: str) -> None:
     like, _ = small()
     problem = Problem(explosive, like.activation, like.layout, like.X, like.y, 1.0, range(1), scratch=lambda rows: 1)
-    params = ODE(end_time=2.0, method=method)
-    state = params.start(problem, np.ones(1), streams())
-    params.advance(problem, state, 2.0, 1e9)
+    flow = ODE(end_time=2.0, method=method)
+    state = flow.start(problem, np.ones(1), streams())
+    flow.advance(problem, state, 2.0, 1e9)
     assert state.ending == SOLVER_FAILED
     assert state.time == pytest.approx(1.0, abs=1e-3)
     assert np.all(np.isfinite(state.theta))
@@ -133,8 +133,8 @@ def test_what_makes_no_sense_is_refused() -> None:
 
 @pytest.mark.parametrize("method", ["RK45", "Radau"])
 def test_a_solver_that_makes_too_many_steps_is_given_up(method: str) -> None:
-    params = ODE(end_time=T, method=method, max_step=1e-3, max_steps=7)
+    flow = ODE(end_time=T, method=method, max_step=1e-3, max_steps=7)
     problem, theta0 = small()
-    state = params.start(problem, theta0, streams())
-    params.advance(problem, state, T, 1e9)
+    state = flow.start(problem, theta0, streams())
+    flow.advance(problem, state, T, 1e9)
     assert (state.step, state.ending) == (7, TOO_MANY_STEPS)

@@ -12,16 +12,15 @@ from simlab.core.errors import BadInput
 from simlab.flows import sgd
 from simlab.flows.problem import Problem
 from simlab.flows.sgd import SGD
-from simlab.networks import resnet3
 from simlab.networks.bound import Bound
 from tests.support.flow_problems import Array, d, fresh, m, n, small, streams
 
 
 def run(**fields: Any) -> Any:
-    params = SGD(**fields)
+    flow = SGD(**fields)
     problem, theta0 = small()
-    state = params.start(problem, theta0, streams())
-    params.advance(problem, state, params.steps, 1e9)
+    state = flow.start(problem, theta0, streams())
+    flow.advance(problem, state, flow.steps, 1e9)
     return state
 
 
@@ -91,15 +90,15 @@ def test_what_cannot_be_drawn_is_refused() -> None:
 def test_momentum_and_weight_decay_against_numpy(fields: dict[str, Any]) -> None:
     """v ← βv − η(g + λ(θ − θ̄)), θ ← θ + v, over all samples in one batch, so that the order does not matter."""
     problem, theta0 = small()
-    params = SGD(steps=20, step=0.1, batch=12, **fields)
-    state = params.start(problem, theta0, streams())
-    params.advance(problem, state, 20, float("inf"))
+    flow = SGD(steps=20, step=0.1, batch=12, **fields)
+    state = flow.start(problem, theta0, streams())
+    flow.advance(problem, state, 20, float("inf"))
     theta, v, grad = theta0.copy(), np.zeros_like(theta0), np.zeros_like(theta0)
-    towards = theta0 if params.decay_to == "start" else np.zeros_like(theta0)
+    towards = theta0 if flow.decay_to == "start" else np.zeros_like(theta0)
     for step in range(20):
         problem.loss_and_gradient(theta, grad)
-        decay = params.weight_decay if params.decay_until is None or step < params.decay_until else 0.0
-        v = params.momentum * v - 0.1 * (grad + decay * (theta - towards))
+        decay = flow.weight_decay if flow.decay_until is None or step < flow.decay_until else 0.0
+        v = flow.momentum * v - 0.1 * (grad + decay * (theta - towards))
         theta = theta + v
     assert np.allclose(state.theta, theta, rtol=1e-10, atol=1e-12)
 
@@ -109,14 +108,14 @@ def test_layer_by_layer() -> None:
     rng = np.random.default_rng(0)
     network: Any = networks.get("resnet3", width=5, outputs=2)
     X, y = rng.standard_normal((8, 3)), rng.standard_normal((8, 2))
-    problem, theta0 = Problem.of(Bound(network, 3), X, y, 1.0), resnet3.initialise(network, 3, rng)
-    first, second = resnet3.stages(network, 3)
+    problem, theta0 = Problem.of(Bound(network, 3), X, y, 1.0), network.initialise(3, rng)
+    first, second = network.stages(3)
     fields: dict[str, Any] = {"schedule": "piecewise", "drop_steps": (10,), "drop_factors": (0.1,)}
-    params = SGD(steps=20, step=0.1, batch=8, layerwise=True, **fields)
-    state = params.start(problem, theta0, streams())
+    flow = SGD(steps=20, step=0.1, batch=8, layerwise=True, **fields)
+    state = flow.start(problem, theta0, streams())
     times = []
     for until in (5, 10, 15, 20):
-        params.advance(problem, state, until, float("inf"))
+        flow.advance(problem, state, until, float("inf"))
         moved = state.theta != theta0
         assert moved[first.start : first.stop].any()
         assert moved[second.start : second.stop].any() == (until > 10)

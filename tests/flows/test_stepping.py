@@ -31,9 +31,9 @@ def jacobian(problem: Any, theta: Array) -> Array:
 
 
 def started(**fields: Any) -> Any:
-    params = parse(GradientDescent, {"steps": 10, **fields}, "flow")
+    flow = parse(GradientDescent, {"steps": 10, **fields}, "flow")
     problem, theta0 = small()
-    return params.start(problem, theta0, streams())
+    return flow.start(problem, theta0, streams())
 
 
 def test_units_of_the_step() -> None:
@@ -53,19 +53,19 @@ def test_many_samples_take_the_power_iteration(monkeypatch: pytest.MonkeyPatch) 
 
 def test_several_outputs() -> None:
     """The edge of a net with two outputs is that of its (2n, P) Jacobian, and descent below it lowers the loss."""
-    params: Any = networks.get("mlp", width=6, depth=3, outputs=2, activation="tanh", weight_std=1.5)
+    network: Any = networks.get("mlp", width=6, depth=3, outputs=2, activation="tanh", weight_std=1.5)
     problem, _ = small()
     y = np.column_stack([problem.y[:, 0], problem.y[:, 0] ** 2])
-    theta0 = params.initialise(problem.X.shape[1], np.random.default_rng(1))
-    problem = Problem.of(Bound(params, problem.X.shape[1]), problem.X, y, 1.0)
+    theta0 = network.initialise(problem.X.shape[1], np.random.default_rng(1))
+    problem = Problem.of(Bound(network, problem.X.shape[1]), problem.X, y, 1.0)
     J = np.column_stack([problem.bound.push(theta0, e, problem.X).ravel() for e in np.eye(theta0.size)])  # type: ignore[union-attr]
-    fields = GradientDescent(steps=50, step=0.9, step_unit="edge")
-    state = fields.start(problem, theta0, streams())
+    flow = GradientDescent(steps=50, step=0.9, step_unit="edge")
+    state = flow.start(problem, theta0, streams())
     assert state.eta == pytest.approx(0.9 * 2 / np.linalg.eigvalsh(J @ J.T / n)[-1], rel=1e-4)
-    fields.advance(problem, state, 50, 1e9)
+    flow.advance(problem, state, 50, 1e9)
     assert problem.loss(state.theta) < 0.5 * problem.loss(theta0)
     with pytest.raises(BadInput, match=r"^y has shape \(12,\): the network has 2 outputs for 12 inputs$"):
-        Problem.of(Bound(params, problem.X.shape[1]), problem.X, y[:, 0], 1.0)
+        Problem.of(Bound(network, problem.X.shape[1]), problem.X, y[:, 0], 1.0)
 
 
 def test_the_diagonal_and_the_bound_for_batches() -> None:
@@ -98,8 +98,8 @@ def test_the_diagonal_and_the_bound_for_batches() -> None:
     ],
 )
 def test_schedules(fields: dict[str, Any], at: int, expected: float) -> None:
-    params = parse(GradientDescent, {"steps": 100, "step": 1.0, **fields}, "flow")
-    assert factor(*params.schedule_numbers(), at) == pytest.approx(expected, rel=1e-14)
+    flow = parse(GradientDescent, {"steps": 100, "step": 1.0, **fields}, "flow")
+    assert factor(*flow.schedule_numbers(), at) == pytest.approx(expected, rel=1e-14)
 
 
 def test_a_schedule_shapes_descent_and_time() -> None:
@@ -107,9 +107,9 @@ def test_a_schedule_shapes_descent_and_time() -> None:
     problem, theta0, A, b = linear()
     lam, V = np.linalg.eigh(A)
     eta = 0.9 / lam[-1]
-    params = GradientDescent(steps=30, step=eta, schedule="power", decay_power=0.7, decay_steps=4.0)
-    state = params.start(problem, theta0, streams())
-    params.advance(problem, state, 30, 1e9)
+    flow = GradientDescent(steps=30, step=eta, schedule="power", decay_power=0.7, decay_steps=4.0)
+    state = flow.start(problem, theta0, streams())
+    flow.advance(problem, state, 30, 1e9)
     sizes = eta * (1 + np.arange(30) / 4.0) ** -0.7
     best = np.linalg.solve(A, b)
     predicted = V.T @ (theta0[problem.part] - best) * np.prod(1 - np.outer(sizes, lam), axis=0)
@@ -146,11 +146,11 @@ def test_impossible_steps_are_refused(fields: dict[str, Any], says: str) -> None
 @pytest.mark.parametrize("batch", [None, 1, 4])
 def test_the_automatic_step_is_stable_where_a_large_one_is_not(step: Any, batch: int | None) -> None:
     """A net with weights ten times as large: its tangent kernel is 100 times as large, and changes on the way."""
-    params: Any = GradientDescent(steps=400, step=step) if batch is None else SGD(steps=400, step=step, batch=batch)
+    flow: Any = GradientDescent(steps=400, step=step) if batch is None else SGD(steps=400, step=step, batch=batch)
     problem, theta0 = small(activation="relu")
     theta0 *= 10.0
-    state = params.start(problem, theta0, streams())
-    params.advance(problem, state, 400, 1e9)
+    state = flow.start(problem, theta0, streams())
+    flow.advance(problem, state, 400, 1e9)
     if step == "auto":
         assert state.ending == GOING
         assert problem.loss(state.theta) < 0.05 * problem.loss(theta0)
@@ -161,10 +161,10 @@ def test_the_automatic_step_is_stable_where_a_large_one_is_not(step: Any, batch:
 def test_endings() -> None:
     """Beyond the limit, or not finite at all; the weights stay where it was noticed."""
     for step, ending in ((1e5, BEYOND), (1e300, NOT_FINITE)):
-        params = GradientDescent(steps=1000, step=step)
+        flow = GradientDescent(steps=1000, step=step)
         problem, theta0 = small(activation="relu")
-        state = params.start(problem, theta0, streams())
-        params.advance(problem, state, 1000, 1e9)
+        state = flow.start(problem, theta0, streams())
+        flow.advance(problem, state, 1000, 1e9)
         assert state.ending == ending
         assert 0 < state.step < 100
         loss = problem.loss(state.theta)

@@ -16,7 +16,7 @@ TOGETHER = {
     "networks": ("networks", "flows", "observables", "experiments"),
     "kernels": ("activations", "sphere", "kernels", "machines", "theory", "data", "targets"),
 }
-LONGEST = ("lab/test_kills.py", "claims/test_claims.py", "lab/test_directory.py", "cli/test_cli.py", "lab/test_run.py")
+LONGEST = ("lab/test_kills.py", "claims/test_ledger.py", "lab/test_directory.py", "cli/test_cli.py", "lab/test_run.py")
 
 
 def portion(nodeid: str) -> str:

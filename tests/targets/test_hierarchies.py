@@ -37,8 +37,8 @@ def test_separation_by_hand() -> None:
 
 
 def test_every_subset_is_drawn_alike_and_none_beyond_free() -> None:
-    rng, params = np.random.default_rng(2), Separation(size=2, free=4)
-    draws = [tuple(params.draw(6, rng).coordinates) for _ in range(600)]  # type: ignore[arg-type]
+    rng, target = np.random.default_rng(2), Separation(size=2, free=4)
+    draws = [tuple(target.draw(6, rng).coordinates) for _ in range(600)]  # type: ignore[arg-type]
     counts = [draws.count(pair) for pair in itertools.combinations(range(4), 2)]
     assert sum(counts) == 600
     assert sum((count - 100) ** 2 / 100 for count in counts) < 20.5  # χ² of 5 degrees of freedom: p = 0.001
@@ -54,7 +54,7 @@ def test_allen_zhu_and_li_by_hand() -> None:
 
 def test_hierarchical_is_what_its_equation_says() -> None:
     """φ = z², ψ = z: F_r is a quadratic form of trace Σ ±‖w‖², and G is linear."""
-    params = parse(
+    target = parse(
         Hierarchical,
         {
             "outputs": 2,
@@ -64,7 +64,7 @@ def test_hierarchical_is_what_its_equation_says() -> None:
             "outer_activation": {"kind": "monomial", "degree": 1},
         },
     )
-    f = params.draw(4, np.random.default_rng(5))
+    f = target.draw(4, np.random.default_rng(5))
     traces = f.inner(np.eye(4)).sum(axis=0)
     assert all(min(abs(trace - 4.0 * s) for s in (-3, -1, 1, 3)) < 1e-12 for trace in traces)
     h = np.random.default_rng(6).standard_normal((3, 2))
