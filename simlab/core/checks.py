@@ -15,7 +15,8 @@ import operator
 import sys
 from collections.abc import Callable, Iterable, Sized
 from decimal import Decimal
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -196,7 +197,7 @@ def sphere_dimension(dim: Any, name: str = "dim") -> int:
 
 def flag(value: Any, name: str) -> bool:
     """True or False."""
-    return bool(instance(value, name, bool | np.bool_, "True or False"))  # type: ignore[arg-type]
+    return bool(instance(value, name, bool | np.bool_, "True or False"))
 
 
 def draw_from(dim: Any, rng: Any, *, least: int = 1) -> int:
@@ -228,8 +229,12 @@ def _gigabytes(size: int) -> str:
     return f"{size / 1e9:.3g} GB" if size < 1e300 else "more GB than can be counted"
 
 
-def instance(value: Any, name: str, cls: type[T], must: str) -> T:
-    """An object of this class; `must` says in words what it has to be."""
+@overload
+def instance(value: Any, name: str, cls: type[T], must: str) -> T: ...
+@overload
+def instance(value: Any, name: str, cls: UnionType, must: str) -> Any: ...
+def instance(value: Any, name: str, cls: Any, must: str) -> Any:
+    """An object of this class, or of one of them (``str | Path``); `must` says in words what it has to be."""
     if not isinstance(value, cls):
         raise BadType(f"{name} = {shown(value)}: must be {must}")
     return value
@@ -255,7 +260,8 @@ def generator(rng: Any, name: str = "rng") -> np.random.Generator:
 def function(value: Any, name: str) -> Callable[..., Any]:
     if not callable(value):
         raise BadType(f"{name} = {shown(value)}: must be a function")
-    return value  # type: ignore[no-any-return]
+    found: Callable[..., Any] = value
+    return found
 
 
 def choice(value: Any, name: str, allowed: Iterable[str]) -> str:

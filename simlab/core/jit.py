@@ -63,7 +63,8 @@ def jit(
             dispatcher._cache = CodeCache(dispatcher, closure_in_key=named is not None)
         if signatures:
             declare(dispatcher, signatures)
-        return dispatcher  # type: ignore[no-any-return]
+        compiled: F = dispatcher
+        return compiled
 
     return decorate if function is None else decorate(function)
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from simlab.core import reads
 from simlab.core.errors import BadInput
 from simlab.core.kinds import Kind, Table
-from simlab.core.parsing import choose, first_wrong, rooms_of
+from simlab.core.parsing import choose, field_at, first_wrong, rooms_of
 from simlab.core.reads import Reads
 from simlab.lab.tables import with_values
 from simlab.lab.toml_text import Tables
@@ -152,10 +152,8 @@ def _check_axis(spec: Spec, cls: type[Table], name: str, key: str) -> None:
 
 def _holder(experiment: Kind, key: str) -> tuple[Kind | None, str]:
     """The object that a dotted key names a field of, and the field; None where it chooses a kind."""
-    *path, name = key.removeprefix("experiment.").split(".")
-    here: Any = experiment
-    for part in path:
-        here = getattr(here, part, None)
+    path, _, name = key.removeprefix("experiment.").rpartition(".")
+    here = field_at(experiment, path) if path else experiment
     good = isinstance(here, Kind) and name in type(here).model_fields and name not in rooms_of(type(here))
     return (here, name) if good and "." in key else (None, name)
 

@@ -25,7 +25,7 @@ from pydantic import Field
 from simlab.core import catalogue, reads
 from simlab.core.errors import LONGEST_VALUE, BadInput, nearest, one_of, shown
 from simlab.core.kinds import Kind, Table
-from simlab.core.parsing import choose, dump, join, parse, rooms_of, whole
+from simlab.core.parsing import choose, dump, field_at, join, parse, rooms_of, whole
 from simlab.lab import covering, toml_text
 from simlab.lab.sweep import Sweep, flat
 from simlab.lab.tables import Given, assign, copied, given_tables, parse_toml, read_file, with_values
@@ -235,17 +235,9 @@ def _whole_axes(experiment: type[Any], given: Tables, sweep: Sweep) -> Sweep:
             if at is None:
                 continue
             here = {**sweep.values(0), **{name: sweep.axes[name][at] for name in group}}
-            if type(_leaf(_parse_point(experiment, given, here), key)) is int:
+            if type(field_at(_parse_point(experiment, given, here), key.removeprefix("experiment."))) is int:
                 axes[key] = [whole(value) for value in axes[key]]
     return replace(sweep, axes=axes)
-
-
-def _leaf(experiment: Kind, key: str) -> Any:
-    """The value of a dotted key, None where it names no single field."""
-    here: Any = experiment
-    for part in key.removeprefix("experiment.").split("."):
-        here = getattr(here, part, None)
-    return here
 
 
 def load(
