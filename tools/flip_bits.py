@@ -30,6 +30,7 @@ from kills.work import alone, content, datasets, same_datasets
 
 from simlab.core.errors import BadInput
 from simlab.kernels.gram import stored
+from simlab.kernels.gram.store import Limits, Listener, gram_file
 from simlab.record import verify
 
 ROWS, BLOCK = 4 * 384, 384
@@ -167,10 +168,10 @@ class Stores(Sound):
     def compute(self, **options: Any) -> None:
         """What the command does."""
         from simlab.kernels import ntk
-        from simlab.kernels.gram.store import gram_file
 
         X = np.load(self.inputs, mmap_mode="r")
-        gram_file({"ntk_3": ntk(3)}, X, self.path, dtype="float32", memory=424_000_000, commit_seconds=0.0, **options)
+        limits = Limits(memory=424_000_000, commit_seconds=0.0)
+        gram_file({"ntk_3": ntk(3)}, X, self.path, dtype="float32", limits=limits, **options)
 
     def by_commands(self, path: Path) -> str | None:
         return (
@@ -211,7 +212,7 @@ class UnfinishedStore(Stores):
                 raise Stopped
 
         with contextlib.suppress(Stopped):
-            self.compute(progress=stop)
+            self.compute(listener=Listener(progress=stop))
 
     def _state(self) -> dict[str, Any]:
         state: dict[str, Any] = json.loads(self.journal.read_text()) if self.journal.exists() else {}
@@ -244,7 +245,7 @@ class UnfinishedStore(Stores):
             raise Stopped
 
         try:
-            self.compute(say=began)
+            self.compute(listener=Listener(say=began))
         except Stopped:
             return []
         except BadInput as error:

@@ -41,11 +41,14 @@ def required(activation: Any, name: str = "activation") -> Activation:
     return activation
 
 
-def check(activation: Activation) -> None:
-    """Check that an activation keeps the contract; AssertionError says in one line where it does not."""
+def check(activation: Activation, **tolerances: float) -> None:
+    """Check that an activation keeps the contract; AssertionError says in one line where it does not.
+
+    tolerances: as in `simlab.activations.checking.check`.
+    """
     from simlab.activations.checking import check
 
-    check(activation)
+    check(activation, **tolerances)
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves

@@ -101,11 +101,11 @@ def _series(
 
 def series_dual(
     r: int, pole: int, start: tuple[str, ...], q: arb, us: list[arb], tangent: bool
-) -> tuple[list[arb], list[arb] | None]:
+) -> tuple[list[arb], list[arb]]:
     """F and Ḟ at the correlations `us`; `start` is φ(0), …, φ^{(r−1)}(0), "log 2" standing for itself."""
     mid, radius = q.mid().man_exp(), q.rad().man_exp()
     F, slopes = _series(r, pole, start, (*map(int, mid), *map(int, radius)), ctx.prec)
-    return [F(u) for u in us], [slopes(u) for u in us] if tangent else None
+    return [F(u) for u in us], [slopes(u) for u in us] if tangent else []
 
 
 def tangent_coefficient(i: int) -> arb:

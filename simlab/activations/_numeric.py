@@ -12,19 +12,21 @@ of tanh, softplus and what behaves like a power far out; of a φ that oscillates
 The panels are refined, in x, about 0 and the kinks k/√q of φ(z), and about the place k/(√p u) where the kink
 of φ(z'), smoothed by y over the length v/|u|, passes; in y about the kinks of φ(z') for this x.
 
-``pair(z, a) -> (φ, φ')``; ``a`` holds the kinks.
+``pair(z, a) -> (φ, φ')``; ``a`` holds the kinks. `by_quadrature` makes the `variance` and `dual` of a kind from it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import float64, types
 from numpy.typing import NDArray
 
 from simlab.activations._correlations import balanced
+from simlab.activations.signature import DUAL, VARIANCE
 from simlab.core.jit import jit
 from simlab.core.quadrature import NODES, WEIGHTS, next_edge
 
@@ -32,22 +34,23 @@ Floats = NDArray[np.float64]
 Pair = Callable[[float, Floats], tuple[float, float]]
 
 PAIR = types.UniTuple(float64, 2)(float64, float64[::1])
+# Lengths in units of the standard deviation of x or y, but for NEAR_Z.
 REACH = 8.5  # beyond lie 2e-17 of the normal law, 2e-15 of its second moment
-CAP = 4.0  # the longest panel on which 16 nodes still resolve the normal density to 1e-13
-NEAR = 2.0  # length, in z, of the panels that touch 0 or a kink: good to 1e-13 for a pole at distance 1
-FINEST = 1e-12  # a kink is not followed further than this, which is what a jump can then cost
+LONGEST_PANEL = 4.0  # the longest panel on which 16 nodes still resolve the normal density to 1e-13
+NEAR_Z = 2.0  # length, in units of z, of the panels that touch 0 or a kink: good to 1e-13 for a pole at distance 1
+FINEST_PANEL = 1e-12  # a kink is not followed further than this, which is what a jump can then cost
 
 
 @jit(signatures=[float64(types.FunctionType(PAIR), float64, float64[::1])], forceinline=True)
 def numeric_variance(pair: Pair, q: float, a: Floats) -> float:
     """E φ(√q x)²"""
     root, n = math.sqrt(q), a.shape[0]
-    centres, widths = np.zeros(n + 1), np.full(n + 1, max(NEAR / root, FINEST))
+    centres, widths = np.zeros(n + 1), np.full(n + 1, max(NEAR_Z / root, FINEST_PANEL))
     for i in range(n):
         centres[i] = a[i] / root if a[i] != 0.0 else 0.0
     total, left = 0.0, -REACH
     while left < REACH:
-        right = next_edge(left, REACH, CAP, centres, widths)
+        right = next_edge(left, REACH, LONGEST_PANEL, centres, widths)
         half, mid = 0.5 * (right - left), 0.5 * (right + left)
         for i in range(NODES.shape[0]):
             x = mid + half * NODES[i]
@@ -68,6 +71,7 @@ def numeric_variance(pair: Pair, q: float, a: Floats) -> float:
 def numeric_dual(
     pair: Pair, q: float, p: float, A: float, B: float, t: float, s: float, a: Floats
 ) -> tuple[float, float, float]:
+    """(τ, σ, Ḟ) as `Compiled.dual` gives them"""
     n, u, v = a.shape[0], 0.5 * (s - t), math.sqrt(t) * math.sqrt(s)
     root_q, root_p, size_u = math.sqrt(q), math.sqrt(p), abs(u)
     zero = A == 0.0 or B == 0.0
@@ -76,19 +80,19 @@ def numeric_dual(
     # Where the integrand varies in x: 0, then a kink of φ(z) and one of φ(z') for each kink.
     smoothed = 4.0 * v / size_u
     x_centres, x_widths = np.zeros(2 * n + 1), np.empty(2 * n + 1)
-    x_widths[0] = max(min(NEAR / root_q, max(NEAR / root_p / size_u, smoothed)), FINEST)
+    x_widths[0] = max(min(NEAR_Z / root_q, max(NEAR_Z / root_p / size_u, smoothed)), FINEST_PANEL)
     y_kinks, y_centres = np.zeros(n + 1), np.empty(n + 1)
     for i in range(n):
         if a[i] != 0.0:
             x_centres[1 + i], x_centres[1 + n + i] = a[i] / root_q, a[i] / (root_p * u)
             y_kinks[1 + i] = a[i] / root_p
-        x_widths[1 + i] = max(min(NEAR / root_q, smoothed), FINEST)
+        x_widths[1 + i] = max(min(NEAR_Z / root_q, smoothed), FINEST_PANEL)
         x_widths[1 + n + i] = x_widths[1 + i]
-    y_widths = np.full(n + 1, max(NEAR / (root_p * v), FINEST))
+    y_widths = np.full(n + 1, max(NEAR_Z / (root_p * v), FINEST_PANEL))
 
     minus, plus, slopes, left = 0.0, 0.0, 0.0, -REACH
     while left < REACH:
-        right = next_edge(left, REACH, CAP, x_centres, x_widths)
+        right = next_edge(left, REACH, LONGEST_PANEL, x_centres, x_widths)
         half, mid = 0.5 * (right - left), 0.5 * (right + left)
         left = right
         for i in range(NODES.shape[0]):
@@ -106,7 +110,7 @@ def numeric_dual(
                     y_centres[k] = (y_kinks[k] - u * x) / v
                 low = -top
                 while low < top:
-                    high = next_edge(low, top, CAP, y_centres, y_widths)
+                    high = next_edge(low, top, LONGEST_PANEL, y_centres, y_widths)
                     y_half, y_mid = 0.5 * (high - low), 0.5 * (high + low)
                     low = high
                     for j in range(NODES.shape[0]):
@@ -128,3 +132,20 @@ def numeric_dual(
         return 1.0, 1.0, slopes
     tau, sigma = balanced(minus, plus)
     return tau, sigma, slopes
+
+
+def by_quadrature(pair: Pair, named: str) -> tuple[Any, Any]:
+    """The compiled `variance` and `dual` (`simlab.activations.Compiled`) of an activation.
+
+    named: the kind's name, which tells their compiled code from that of other kinds (`simlab.core.jit.jit`).
+    """
+
+    @jit(signatures=[VARIANCE], named=named)
+    def variance(q: float, a: Floats) -> float:
+        return numeric_variance(pair, q, a)
+
+    @jit(signatures=[DUAL], named=named)
+    def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) -> tuple[float, float, float]:
+        return numeric_dual(pair, q, p, A, B, t, s, a)
+
+    return variance, dual

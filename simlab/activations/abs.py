@@ -52,10 +52,10 @@ class Abs(Activation):
     def compiled(self) -> Compiled:
         return Compiled(phi, dphi, variance, dual)
 
-    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb]]:
         two_over_pi = 2 / arb.pi()
         F = [q * two_over_pi * ((1 - u * u).sqrt() + u * u.asin()) for u in us]
-        return F, [two_over_pi * u.asin() for u in us] if tangent else None
+        return F, [two_over_pi * u.asin() for u in us] if tangent else []
 
     def homogeneity(self) -> int | None:
         return 1

@@ -74,8 +74,12 @@ class Activation(Kind):
         """The numbers ``a`` that the compiled functions need of the fields."""
         return np.zeros(0)
 
-    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
-        """F's and, with `tangent`, Ḟ's for variances q = p and correlations `us`, at Arb's current precision."""
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb]]:
+        """F and Ḟ for variances q = p, at Arb's current precision.
+
+        us: the correlations; F has one entry for each, and so has Ḟ.
+        tangent: whether Ḟ is needed; the list of Ḟ's is empty without it.
+        """
         raise SimlabError(f"{self.kind}: φ is only known in float64; use float64")
 
     def homogeneity(self) -> int | None:

@@ -14,7 +14,8 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, ClassVar, TypeVar
+from types import FunctionType
+from typing import Annotated, Any, ClassVar
 
 import numba
 import numpy as np
@@ -28,10 +29,9 @@ from simlab.activations.activation import Activation, Compiled
 from simlab.activations.signature import DUAL, PHI, VARIANCE
 from simlab.core import foreign_code
 from simlab.core.errors import BadInput, shown
-from simlab.core.jit import FLAGS
+from simlab.core.jit import FLAGS, jit
 
 Floats = NDArray[np.float64]
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _listed(value: Any) -> Any:
@@ -40,21 +40,10 @@ def _listed(value: Any) -> Any:
 
 def _resolve(function: Any) -> Callable[..., Any]:
     """The function itself, or what "module:name" names; ValueError if there is none, or if it is not allowed."""
-    if callable(function):
-        return function  # type: ignore[no-any-return]
-    if not isinstance(function, str):
+    if not callable(function) and not isinstance(function, str):
         raise ValueError('must be "module:name" or a function of one float')
-    return foreign_code.load(function)
-
-
-def _jit(signature: Any) -> Callable[[F], F]:
-    """Compiled but never cached, unlike the house decorator's: the cache knows the source of this file, but not φ."""
-
-    def decorate(function: F) -> F:
-        dispatcher: F = numba.njit([signature], **FLAGS)(function)
-        return dispatcher
-
-    return decorate
+    found: Callable[..., Any] = foreign_code.load(function) if isinstance(function, str) else function
+    return found
 
 
 def _compile(field: str, function: Any) -> Any:
@@ -63,30 +52,32 @@ def _compile(field: str, function: Any) -> Any:
         resolved = _resolve(function)
     except ValueError as error:
         raise BadInput(f"{field} = {shown(function)}: {error}") from None
-    known = isinstance(resolved, np.ufunc) or hasattr(resolved, "py_func") or not hasattr(resolved, "__code__")
-    inner = resolved if known else numba.njit(**FLAGS)(resolved)
+    # A ufunc or a compiled function is called as it is.
+    inner: Any = numba.njit(**FLAGS)(resolved) if isinstance(resolved, FunctionType) else resolved
 
-    def phi(z: float, a: Floats) -> float:
-        return inner(z)  # type: ignore[no-any-return]
+    def call(z: float, a: Floats) -> float:
+        value: float = inner(z)
+        return value
 
+    phi: Any = jit(signatures=[PHI], named="")(call)
     name = function if isinstance(function, str) else getattr(function, "__name__", repr(function))
     try:
-        compiled: Any = _jit(PHI)(phi)
+        phi.compile(PHI)
     except (NumbaError, TypeError, ValueError, NotImplementedError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         reason = next((line for line in lines if not line.startswith("Failed in")), type(error).__name__)
         raise BadInput(f"{field} = {name}: numba cannot compile it as a function of one float ({reason})") from None
-    values = {z: compiled(z, np.zeros(0)) for z in (-2.0, -0.1, 0.1, 2.0)}
-    for z, value in values.items():
+    for z in (-2.0, -0.1, 0.1, 2.0):
+        value = phi(z, np.zeros(0))
         if not math.isfinite(value):
             raise BadInput(f"{field} = {name}: its value at {z} is {value}; it must be finite everywhere")
-    return compiled
+    return phi
 
 
 def _differentiated(phi: Any) -> Any:
     """φ' by differences; a holds the kinks."""
 
-    @_jit(PHI)
+    @jit(signatures=[PHI], named="")
     def dphi(z: float, a: Floats) -> float:
         h, shift = stencil(z, a)
         total = 0.0
@@ -104,15 +95,15 @@ def _compiled(params: Custom) -> Compiled:
     dphi = _differentiated(phi) if params.dphi is None else _compile("dphi", params.dphi)
     infinite = _jumps(phi, params.kinks)
 
-    @_jit(PAIR)
+    @jit(signatures=[PAIR], named="")
     def pair(z: float, a: Floats) -> tuple[float, float]:
         return phi(z, a), dphi(z, a)
 
-    @_jit(VARIANCE)
+    @jit(signatures=[VARIANCE], named="")
     def variance(q: float, a: Floats) -> float:
         return numeric_variance(pair, q, a)
 
-    @_jit(DUAL)
+    @jit(signatures=[DUAL], named="")
     def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) -> tuple[float, float, float]:
         tau, sigma, slope_dual = numeric_dual(pair, q, p, A, B, t, s, a)
         return tau, sigma, math.inf if infinite else slope_dual

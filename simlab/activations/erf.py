@@ -70,10 +70,10 @@ class Erf(Activation):
     def compiled(self) -> Compiled:
         return Compiled(phi, dphi, variance, dual)
 
-    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb]]:
         pi = arb.pi()
         F = [2 / pi * (2 * q * u / (1 + 2 * q)).asin() for u in us]
-        return F, [4 / pi / ((1 + 2 * q) ** 2 - (2 * q * u) ** 2).sqrt() for u in us] if tangent else None
+        return F, [4 / pi / ((1 + 2 * q) ** 2 - (2 * q * u) ** 2).sqrt() for u in us] if tangent else []
 
     @classmethod
     def python_functions(cls) -> dict[Any, dict[str, Any]]:

@@ -49,9 +49,9 @@ class Exp(Activation):
     def compiled(self) -> Compiled:
         return Compiled(phi, dphi, variance, dual)
 
-    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb]]:
         F = [(q + q * u).exp() for u in us]
-        return F, list(F) if tangent else None
+        return F, list(F) if tangent else []
 
     @classmethod
     def python_functions(cls) -> dict[Any, dict[str, Any]]:

@@ -54,9 +54,9 @@ class Gaussian(Activation):
     def compiled(self) -> Compiled:
         return Compiled(phi, dphi, variance, dual)
 
-    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb]]:
         F = [1 / ((1 + 2 * q) ** 2 - (2 * q * u) ** 2).sqrt() for u in us]
-        return F, [4 * q * u * f**3 for u, f in zip(us, F, strict=True)] if tangent else None
+        return F, [4 * q * u * f**3 for u, f in zip(us, F, strict=True)] if tangent else []
 
     def taylor_size(self, i: int) -> arb:
         return arb(0) if i % 2 else 1 / arb.fac_ui(i // 2)

@@ -87,7 +87,7 @@ class GELU(Activation):
     def compiled(self) -> Compiled:
         return Compiled(phi, dphi, variance, dual)
 
-    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb]]:
         pi, square = arb.pi(), (1 + q) ** 2
         F, slopes = [], []
         for u in us:
@@ -96,7 +96,7 @@ class GELU(Activation):
             alpha = (c / (1 + q)).asin()
             F.append(c / 4 + (c * alpha + q * q * (R * R + u * u) / (R * square)) / (2 * pi))
             slopes.append(arb(1) / 4 + (alpha + c * (3 + 2 * q + (c / R) ** 2) / (R * square)) / (2 * pi))
-        return F, slopes if tangent else None
+        return F, slopes if tangent else []
 
     def taylor_size(self, i: int) -> arb:
         """½ at 1, 1/(√(2π) 2^n n! (2n+1)) at i = 2n+2"""

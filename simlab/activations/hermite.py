@@ -99,12 +99,12 @@ class Hermite(Activation):
         """(n, b_n, b_{n−2}, …)"""
         return np.array([self.degree, *map(float, weights(self.degree))], dtype=np.float64)
 
-    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb]]:
         n = self.degree
         b = [arb(w.numerator) / w.denominator * (q - 1) ** (2 * m) for m, w in enumerate(weights(n))]
         F = [sum((x * (q * u) ** (n - 2 * m) for m, x in enumerate(b)), arb(0)) for u in us]
         if not tangent:
-            return F, None
+            return F, []
         terms = [(n - 2 * m, x) for m, x in enumerate(b) if n > 2 * m]
         return F, [sum((j * x * (q * u) ** (j - 1) for j, x in terms), arb(0)) for u in us]
 

@@ -64,11 +64,11 @@ class LeakyReLU(Activation):
         scale = 2.0 * (1.0 + slope * slope)
         return np.array([slope, (1.0 + slope) ** 2 / scale, (1.0 - slope) ** 2 / scale])
 
-    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb]]:
         slope, pi = arb(self.slope), arb.pi()
         even, odd = ((1 + slope) / 2) ** 2, ((1 - slope) / 2) ** 2 * 2 / pi
         F = [q * (even * u + odd * ((1 - u * u).sqrt() + u * u.asin())) for u in us]
-        return F, [even + odd * u.asin() for u in us] if tangent else None
+        return F, [even + odd * u.asin() for u in us] if tangent else []
 
     def homogeneity(self) -> int | None:
         return 1
@@ -78,6 +78,3 @@ class LeakyReLU(Activation):
 
     def kink_points(self) -> tuple[float, ...]:
         return () if self.slope == 1.0 else (0.0,)
-
-    def jumps(self) -> bool:
-        return False

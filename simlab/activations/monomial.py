@@ -79,12 +79,12 @@ class Monomial(Activation):
         n = self.degree
         return np.array([n, double_factorial(2 * n - 1), *map(float, weights(n))], dtype=np.float64)
 
-    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb]]:
         n = self.degree
         b = [arb(w.numerator) / w.denominator * double_factorial(2 * n - 1) for w in weights(n)]
         F = [q**n * sum((x * u ** (n - 2 * m) for m, x in enumerate(b)), arb(0)) for u in us]
         if not tangent:
-            return F, None
+            return F, []
         terms = [(n - 2 * m, x) for m, x in enumerate(b) if n > 2 * m]
         return F, [q ** (n - 1) * sum((j * x * u ** (j - 1) for j, x in terms), arb(0)) for u in us]
 

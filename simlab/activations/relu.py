@@ -50,11 +50,11 @@ class ReLU(Activation):
     def compiled(self) -> Compiled:
         return Compiled(phi, dphi, variance, dual)
 
-    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb]]:
         pi = arb.pi()
         thetas = [u.acos() for u in us]
         F = [q * ((1 - u * u).sqrt() + (pi - theta) * u) / (2 * pi) for u, theta in zip(us, thetas, strict=True)]
-        return F, [(pi - theta) / (2 * pi) for theta in thetas] if tangent else None
+        return F, [(pi - theta) / (2 * pi) for theta in thetas] if tangent else []
 
     def homogeneity(self) -> int | None:
         return 1

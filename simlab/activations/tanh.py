@@ -13,9 +13,9 @@ from flint import arb
 from numpy.typing import NDArray
 
 from simlab.activations._fourier import series_dual, tangent_coefficient
-from simlab.activations._numeric import PAIR, numeric_dual, numeric_variance
+from simlab.activations._numeric import PAIR, by_quadrature
 from simlab.activations.activation import Activation, Compiled
-from simlab.activations.signature import DUAL, PHI, VARIANCE
+from simlab.activations.signature import PHI
 from simlab.core.jit import jit
 
 Floats = NDArray[np.float64]
@@ -39,14 +39,7 @@ def dphi(z: float, a: Floats) -> float:
     return pair(z, a)[1]
 
 
-@jit(signatures=[VARIANCE])
-def variance(q: float, a: Floats) -> float:
-    return numeric_variance(pair, q, a)
-
-
-@jit(signatures=[DUAL])
-def dual(q: float, p: float, A: float, B: float, t: float, s: float, a: Floats) -> tuple[float, float, float]:
-    return numeric_dual(pair, q, p, A, B, t, s, a)
+variance, dual = by_quadrature(pair, "tanh")
 
 
 class Tanh(Activation):
@@ -58,7 +51,7 @@ class Tanh(Activation):
     def compiled(self) -> Compiled:
         return Compiled(phi, dphi, variance, dual)
 
-    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb]]:
         return series_dual(1, 2, ("0",), q, us, tangent)
 
     @classmethod

@@ -65,7 +65,7 @@ def gram(
     from simlab.core.errors import BadInput
     from simlab.core.resources import free_memory
     from simlab.data.files import read_array
-    from simlab.kernels.gram.store import gram_file
+    from simlab.kernels.gram.store import Limits, Listener, gram_file
 
     chosen = _kernel_options.kernels(kind, fields, settings)
     names = [name_of(kernel) for kernel in chosen]
@@ -94,13 +94,10 @@ def gram(
             X,
             output,
             dtype="float32" if float32 else "float64",
-            memory=memory or free_memory() // 2,
-            threads=threads,
             overwrite=overwrite,
             repair=repair,
-            commit_seconds=commit_seconds,
-            progress=progress,
-            say=display.say,
+            limits=Limits(memory or free_memory() // 2, threads, commit_seconds),
+            listener=Listener(progress, display.say),
         )
     described = {
         "output": str(output),

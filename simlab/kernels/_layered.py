@@ -166,8 +166,7 @@ class Layered(Leaf):
             if tangent:
                 theta_one = skip * theta_one + part_one + mix * weight * slope_one[0] * theta_one
                 theta = [
-                    skip * th + part + mix * weight * d * th
-                    for th, part, d in zip(theta, parts, slope or [], strict=True)
+                    skip * th + part + mix * weight * d * th for th, part, d in zip(theta, parts, slope, strict=True)
                 ]
             q = skip * q + part_one
             K = [skip * k + part for k, part in zip(K, parts, strict=True)]
@@ -175,7 +174,7 @@ class Layered(Leaf):
             return [theta_one if tangent else q]
         return theta if tangent else K
 
-    def _arb_dual(self, q: arb, us: list[arb]) -> tuple[list[arb], list[arb] | None]:
+    def _arb_dual(self, q: arb, us: list[arb]) -> tuple[list[arb], list[arb]]:
         """F and Ḟ at correlations in balls.
 
         Evaluated on balls, an arccos near u = ±1 takes half of the digits at every layer, and 100 layers all of them. F
@@ -187,4 +186,4 @@ class Layered(Leaf):
         steepest = q * dual(q, [arb(1)], True)[1][0]
         F = dual(q, [u.mid() for u in us], False)[0]
         widened = [f + arb(0, (steepest * u.rad()).upper()) for f, u in zip(F, us, strict=True)]
-        return widened, dual(q, us, True)[1] if self.is_tangent() else None
+        return widened, dual(q, us, True)[1] if self.is_tangent() else []

@@ -71,7 +71,7 @@ class Radial(Leaf):
         return endpoints.power_exponential(self.c, self.power())
 
     def series_eigenvalues(self, dim: int, max_degree: int, rtol: float) -> Any:
-        from simlab.kernels.spectra.eigenvalues import power_exponential_eigenvalues
+        from simlab.kernels.spectra.series import power_exponential_eigenvalues
 
         if self.c > MAX_C:
             raise BadInput(f"c = {self.c:g}: at most {MAX_C:g} for a spectrum on the sphere; its series cancels e^2c")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.kernels import Kernel
-from simlab.kernels.gram.assembly import TILE, Assembly
+from simlab.kernels.gram.assembly import TILE_ROWS, Assembly
 
 Floats = NDArray[np.float64]
 BLOCK_BYTES = 1 << 28
@@ -127,4 +127,4 @@ class Tiled:
 
     def _block(self) -> int:
         """Rows of a square block of `BLOCK_BYTES`, in whole tiles."""
-        return max(TILE, int((BLOCK_BYTES // 8) ** 0.5) // TILE * TILE)
+        return max(TILE_ROWS, int((BLOCK_BYTES // 8) ** 0.5) // TILE_ROWS * TILE_ROWS)

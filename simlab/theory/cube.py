@@ -28,7 +28,7 @@ from simlab.core import checks
 from simlab.core.errors import BadInput, SimlabError, shown
 from simlab.kernels.kernel import Kernel
 from simlab.kernels.spectra.cube import transform
-from simlab.kernels.spectra.decompose import ALONE
+from simlab.kernels.spectra.decompose import FLINT_LOCK
 
 Floats = NDArray[np.float64]
 Subset = tuple[int, ...]
@@ -142,7 +142,7 @@ def _eigenvalues(kernel: Kernel, dim: int, scale: float) -> Floats:
     kappa = kernel.gram(points, points[:1], threads=1)[:, 0]
     bits = 1200  # float64 numbers as they are
     whole = [fmpz(int(math.ldexp(m, 53))) << (bits + e - 53) for m, e in map(math.frexp, kappa.tolist())]
-    with ALONE, ctx.workprec(bits + dim):
+    with FLINT_LOCK, ctx.workprec(bits + dim):
         found = transform(whole, [True] * (dim + 1))
         return np.array([float(arb((v, -bits - dim)) / math.comb(dim, k)) for k, v in enumerate(found)])
 
@@ -216,7 +216,7 @@ class CubeKernel:
         K2 = np.array([float(v) for v in squares])
         if EPS * K2[0] * np.abs(weights).sum(axis=0).max(initial=0.0) ** 2 < 1e-10:
             return np.asarray(weights.T @ K2[_distances(signs)] @ weights)
-        with ALONE, ctx.workprec(PRECISIONS[1]):
+        with FLINT_LOCK, ctx.workprec(PRECISIONS[1]):
             W = arb_mat(weights.tolist())
             found = W.transpose() * (arb_mat([[squares[j] for j in row] for row in _distances(signs).tolist()]) * W)
             return np.array([[float(found[i, j]) for j in range(found.ncols())] for i in range(found.nrows())])
@@ -235,7 +235,7 @@ class CubeKernel:
         distances = _distances(signs).tolist()
         rights = self._projections(signs, subsets)
         for precision in (*PRECISIONS, 0):
-            with ALONE, ctx.workprec(precision or 2 * PRECISIONS[-1]):
+            with FLINT_LOCK, ctx.workprec(precision or 2 * PRECISIONS[-1]):
                 rows = [[squares[j] for j in row] for row in distances]
                 if precision == 0:
                     for n, row in enumerate(rows):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -28,10 +27,8 @@ pytestmark = pytest.mark.usefixtures("allow_code")
 KINDS = catalogue.all_examples("activations")
 BY_QUADRATURE = ("tanh", "softplus", "custom", "shifted")
 CLOSED = [(kind, fields) for kind, fields in KINDS if kind not in BY_QUADRATURE]
-IN_ARB = [(kind, fields) for kind, fields in KINDS if catalogue.get("activations", kind).has_arb]
 KINKED = [("leaky_relu", {"slope": 0.3}), ("leaky_relu", {"slope": -2.0}), ("leaky_relu", {"slope": 1.0}),
           ("relu", {}), ("abs", {}), ("step", {}), ("sign", {})]  # fmt: skip
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(60)
 
 
 def definition(activation: Any) -> tuple[Function, Function]:
@@ -66,27 +63,6 @@ def definition(activation: Any) -> tuple[Function, Function]:
     }[activation.kind]  # fmt: skip
 
 
-def panels(edges: list[Floats | float]) -> tuple[Floats, Floats]:
-    """Nodes and weights on the panels between consecutive edges (each a number, or an array of them)."""
-    xs, ws = [], []
-    for left, right in itertools.pairwise(edges):
-        half, mid = (np.asarray(right) - left) / 2, (np.asarray(right) + left) / 2
-        xs.append(mid[..., None] + half[..., None] * NODES)
-        ws.append(half[..., None] * WEIGHTS)
-    return np.concatenate(xs, axis=-1), np.concatenate(ws, axis=-1)
-
-
-def expectation(f: Function, q: float, p: float, u: float, at: float = 0.0) -> float:
-    """E f(z)f(z') by Gauss–Legendre in x and y, split at z = at and z' = at, a kink: for f of scale 1."""
-    v = math.sqrt(1 - u * u)
-    x, wx = panels(sorted({-13.0, -5.0, at / math.sqrt(q), at / (math.sqrt(p) * u), 5.0, 13.0}))
-    kink = np.clip((at / math.sqrt(p) - u * x) / v, -12.9, 12.9)
-    low, high = np.full_like(x, -13.0), np.full_like(x, 13.0)
-    y, wy = panels([low, (low + kink) / 2, kink, (kink + high) / 2, high])
-    inner = np.sum(wy * np.exp(-(y**2) / 2) * f(math.sqrt(p) * (u * x[:, None] + v * y)), axis=-1)
-    return float(np.sum(wx * np.exp(-(x**2) / 2) * f(math.sqrt(q) * x) * inner) / (2 * np.pi))
-
-
 def parts(kind: str, fields: dict[str, Any]) -> tuple[Activation, Floats, tuple[Any, ...]]:
     phi = activations.get(kind, **fields)
     return phi, phi.numbers(), phi.compiled()
@@ -113,74 +89,18 @@ def with_digits(test: Callable[..., None]) -> Callable[..., None]:
 
 @pytest.mark.parametrize(("kind", "fields"), KINDS)
 def test_the_contract(kind: str, fields: dict[str, Any]) -> None:
-    activations.check(activations.get(kind, **fields))
+    """Against integrals of its own φ, which the next test compares with its definition."""
+    slope_tolerance = 2e-11 if kind == "custom" else 1e-12
+    activations.check(activations.get(kind, **fields), tolerance=2e-13, slope_tolerance=slope_tolerance)
 
 
 @pytest.mark.parametrize(("kind", "fields"), KINDS)
 def test_phi_and_its_derivative(kind: str, fields: dict[str, Any]) -> None:
     activation, a, (phi, dphi, _, _) = parts(kind, fields)
     f, df = definition(activation)
-    for z in (-3.1, -1.0, -0.3, 0.2, 1.7, 2.9):
-        assert phi(z, a) == pytest.approx(float(f(np.array(z))), rel=1e-14, abs=1e-14)
-        assert dphi(z, a) == pytest.approx(float(df(np.array(z))), rel=1e-9, abs=1e-11)
-        h = 1e-5
-        if all(abs(z - k) > h for k in activation.kink_points()):
-            assert dphi(z, a) == pytest.approx((phi(z + h, a) - phi(z - h, a)) / (2 * h), rel=2e-8, abs=1e-8)
-
-
-@pytest.mark.parametrize(("q", "p", "u"), [(1.0, 1.0, 0.3), (0.6, 2.0, -0.7), (1.5, 0.2, 0.95), (1.0, 1.0, -0.99)])
-@pytest.mark.parametrize(("kind", "fields"), KINDS)
-def test_dual_is_the_integral(kind: str, fields: dict[str, Any], q: float, p: float, u: float) -> None:
-    activation, a, (_, _, variance, dual) = parts(kind, fields)
-    f, df = definition(activation)
-    A, B = variance(q, a), variance(p, a)
-    kink = (*activation.kink_points(), 0.0)[0]
-    for got, size in ((A, q), (B, p)):
-        x, w = panels([-13.0, -5.0, kink / math.sqrt(size), 5.0, 13.0])
-        wanted = np.sum(w * np.exp(-(x**2) / 2) * f(math.sqrt(size) * x) ** 2) / math.sqrt(2 * math.pi)
-        assert got == pytest.approx(wanted, rel=1e-13)
-    tau, sigma, slope = dual(q, p, A, B, 1 - u, 1 + u, a)
-    correlation = expectation(f, q, p, u, kink) / math.sqrt(A * B)
-    assert tau == pytest.approx(1 - correlation, abs=2e-13)
-    assert sigma == pytest.approx(1 + correlation, abs=2e-13)
-    if not activation.jumps():
-        assert slope == pytest.approx(
-            expectation(df, q, p, u, kink), rel=2e-11 if kind == "custom" else 1e-12, abs=1e-13
-        )
-
-
-@pytest.mark.parametrize(("kind", "fields"), KINDS)
-def test_variance_is_the_dual_on_the_diagonal(kind: str, fields: dict[str, Any]) -> None:
-    activation, a, (_, _, variance, dual) = parts(kind, fields)
-    for q in (1e-6, 0.3, 1.0, 40.0, 1e6):
-        A = variance(q, a)
-        if math.isfinite(A):
-            tau, sigma, slope = dual(q, q, A, A, 0.0, 2.0, a)
-            assert tau == 0.0
-            assert sigma == 2.0
-            assert (slope == math.inf) == activation.jumps()
-
-
-@pytest.mark.parametrize(("kind", "fields"), IN_ARB)
-@with_digits
-def test_arb_agrees_and_its_slope_is_the_derivative(kind: str, fields: dict[str, Any]) -> None:
-    activation, a, (_, _, variance, dual) = parts(kind, fields)
-    us = [arb(u) for u in (1, -1, 0.75, -0.5, 0)]
-    for q in (0.3, 1.0):
-        F, slopes = activation.arb_dual(arb(q), us, True)
-        assert all(f.is_finite() for f in F)
-        assert activation.arb_dual(arb(q), us, False)[1] is None
-        A = variance(q, a)
-        assert pytest.approx(float(F[0]), rel=1e-14) == A
-        for u, f, slope in zip(us, F, slopes, strict=True):
-            tau, sigma, float_slope = dual(q, q, A, A, float(1 - u), float(1 + u), a)
-            assert tau == pytest.approx(float(1 - f / F[0]), abs=2e-14)
-            assert sigma == pytest.approx(float(1 + f / F[0]), abs=2e-14)
-            assert float_slope == pytest.approx(float(slope), rel=1e-13, abs=1e-14)
-            if abs(u) < 1:
-                h = arb(2) ** -60
-                (above, below), _ = activation.arb_dual(arb(q), [u + h, u - h], False)
-                assert float((above - below) / (2 * h * q)) == pytest.approx(float(slope), rel=1e-15, abs=1e-30)
+    for z in np.linspace(-12.7, 12.8, 52):
+        assert phi(z, a) == pytest.approx(float(f(z)), rel=2e-14, abs=1e-14)
+        assert dphi(z, a) == pytest.approx(float(df(z)), rel=1e-9, abs=1e-11)
 
 
 @pytest.mark.parametrize("t", [1e-30, 3e-17, 1e-9, 2e-4, 0.03, 0.4, 1.0])
@@ -274,29 +194,20 @@ def check_sane(kind: str, fields: dict[str, Any], q: float, p: float, distance: 
 
 
 @pytest.mark.parametrize(("kind", "fields"), KINDS)
-def test_shape_is_as_declared(kind: str, fields: dict[str, Any]) -> None:
+def test_what_holds_of_the_shape_is_declared(kind: str, fields: dict[str, Any]) -> None:
+    """`check` refuses what is declared and does not hold; here the other way round."""
     activation, a, (phi, _, _, _) = parts(kind, fields)
     values = {z: phi(z, a) for z in (-2.0, -0.7, 0.4, 1.9)}
-    homogeneity = activation.homogeneity()
     for h in (0, 1):
         is_so = all(phi(3 * z, a) == pytest.approx(3**h * f, rel=1e-14) for z, f in values.items())
-        assert is_so == (homogeneity == h) or kind == "custom"  # a φ of one's own is not looked into
-    n = activation.polynomial_degree()
+        assert is_so == (activation.homogeneity() == h) or kind == "custom"  # a φ of one's own is not looked into
     x = np.linspace(-2, 2, 40)
     y = np.array([phi(z, a) for z in x])
-    residual = [np.abs(np.polynomial.Polynomial.fit(x, y, k)(x) - y).max() / np.abs(y).max() for k in range(8)]
-    if n is None:
-        assert min(residual) > 1e-7
-    else:
-        assert residual[n] < 1e-13
-        assert n == 0 or residual[n - 1] > 1e-7
-    for k in activation.kink_points():
-        jump = abs(phi(k + 1e-12, a) - phi(k - 1e-12, a))
-        assert (jump > 0.5) == activation.jumps()
-    if not activation.kink_points():
-        assert not activation.jumps()
-        h = 1e-3  # second differences of a smooth φ are O(h²)
-        assert abs(phi(h, a) - 2 * phi(0.0, a) + phi(-h, a)) < 5 * h * h
+    n = activation.polynomial_degree()
+    lower = [np.abs(np.polynomial.Polynomial.fit(x, y, k)(x) - y).max() for k in range(8 if n is None else n)]
+    assert min(lower, default=np.inf) > 1e-7 * np.abs(y).max()
+    jumps = [abs(phi(k + 1e-12, a) - phi(k - 1e-12, a)) for k in activation.kink_points()]
+    assert any(jump > 0.5 for jump in jumps) == activation.jumps()
 
 
 @pytest.mark.parametrize(

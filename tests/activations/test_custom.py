@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from simlab import activations
-from simlab.activations import Activation
 from simlab.core.errors import BadInput
 from simlab.core.parsing import dump, parse
+from tests.support.duals import dual_of
 
 pytestmark = pytest.mark.usefixtures("allow_code")
 
@@ -42,13 +42,6 @@ def pieced(z: float) -> float:
 
 def uncompilable(z: float) -> float:
     return float(open(str(z)).read())
-
-
-def dual_of(activation: Activation, q: float, p: float, t: float, s: float) -> tuple[float, float, float, float, float]:
-    _, _, variance, dual = activation.compiled()
-    a = activation.numbers()
-    A, B = variance(q, a), variance(p, a)
-    return (A, B, *dual(q, p, A, B, t, s, a))
 
 
 @pytest.mark.parametrize(("q", "p"), [(1.0, 1.0), (1e-6, 1e-6), (1e6, 1e6), (0.3, 200.0), (0.0, 1.0)])

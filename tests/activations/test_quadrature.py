@@ -14,14 +14,7 @@ from scipy import special
 
 from simlab import activations
 from simlab.core.quadrature import NODES, WEIGHTS, next_edge
-
-
-def dual_of(kind: str, q: float, p: float, t: float, s: float) -> tuple[float, float, float, float, float]:
-    activation = activations.get(kind)
-    _, _, variance, dual = activation.compiled()
-    a = activation.numbers()
-    A, B = variance(q, a), variance(p, a)
-    return (A, B, *dual(q, p, A, B, t, s, a))
+from tests.support.duals import dual_of
 
 
 @pytest.mark.parametrize("kind", ["tanh", "softplus"])
@@ -36,7 +29,7 @@ def test_against_the_hermite_series(kind: str, q: float) -> None:
         taus = [float(1 - f / F[0]) for f in F[1:]]
         sigmas = [float(1 + f / F[0]) for f in F[1:]]
     for i, (t, s) in enumerate([(t, 2 - t) for t in ts] + [(2 - t, t) for t in ts]):
-        A, _, tau, sigma, slope = dual_of(kind, q, q, t, s)
+        A, _, tau, sigma, slope = dual_of(activations.get(kind), q, q, t, s)
         assert pytest.approx(float(F[0]), rel=1e-12) == A
         assert tau == pytest.approx(taus[i], rel=1e-12, abs=1e-15 * math.sqrt(taus[i]))
         assert sigma == pytest.approx(sigmas[i], rel=1e-12, abs=1e-15 * math.sqrt(sigmas[i]))
@@ -71,7 +64,7 @@ def test_large_and_unequal_variances(kind: str, q: float, p: float, u: float) ->
     r = saturating(kind, w) - (np.sign(w) if kind == "tanh" else np.maximum(w, 0.0))
     rest = np.sum(ww * r * density((w - mean[:, None]) / width), axis=-1) / width
     F = float(np.sum(wx * density(x) * saturating(kind, z) * (limit + rest)))
-    A, B, tau, sigma, _ = dual_of(kind, q, p, 1 - u, 1 + u)
+    A, B, tau, sigma, _ = dual_of(activations.get(kind), q, p, 1 - u, 1 + u)
     tolerance = 2e-12 + 2e-14 / math.sqrt(A * B)  # F is put together from parts of size 1
     assert tau == pytest.approx(1 - F / math.sqrt(A * B), abs=tolerance)
     assert sigma == pytest.approx(1 + F / math.sqrt(A * B), abs=tolerance)

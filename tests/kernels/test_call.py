@@ -7,15 +7,14 @@ import pickle
 
 import numpy as np
 import pytest
-from simlab.core.params import choose
 
 from simlab import activations, kernels, networks
 from simlab.core import catalogue
 from simlab.core.errors import BadInput
+from simlab.core.parsing import choose
 from simlab.kernels import laplace, nngp, ntk, polynomial, residual
 
-RNG = np.random.default_rng(3)
-X, Y = RNG.standard_normal((7, 4)), RNG.standard_normal((5, 4))
+X, Y = np.split(np.random.default_rng(3).standard_normal((12, 4)), [7])
 ON_SPHERE = X / np.linalg.norm(X, axis=1, keepdims=True)
 KERNELS = [choose("kernels", {"kind": kind, **table}, "kernel") for kind, table in catalogue.all_examples("kernels")]
 COMBINED = [0.5 * ntk(3) + laplace(1.0), ntk(2) * laplace(2.0), 3.0 * nngp(4)]

@@ -11,7 +11,7 @@ from flint import arb, ctx
 
 import tests.support.kernel_profiles as profiles
 from simlab.core.errors import BadInput, SimlabError
-from simlab.kernels.spectra.eigenvalues import sphere_eigenvalues
+from simlab.kernels.spectra.sphere import sphere_eigenvalues
 from simlab.sphere.multiplicity import multiplicity
 
 REFERENCE = Path(__file__).parents[2].parent / "shared/reference/spectra.json"

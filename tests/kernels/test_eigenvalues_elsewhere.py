@@ -12,15 +12,12 @@ from flint import arb, ctx
 
 import tests.support.kernel_profiles as profiles
 from simlab.core.errors import BadInput, SimlabError
-from simlab.kernels.spectra.eigenvalues import (
-    cube_eigenvalues,
-    eigenvalues,
-    float64_cube_eigenvalues,
-    float64_eigenvalues,
-    power_exponential_eigenvalues,
-    sphere_eigenvalues,
-)
+from simlab.kernels.spectra.cube import cube_eigenvalues, float64_cube_eigenvalues
+from simlab.kernels.spectra.eigenvalues import Zonal, eigenvalues
+from simlab.kernels.spectra.float64 import float64_eigenvalues
 from simlab.kernels.spectra.sample import at_end
+from simlab.kernels.spectra.series import power_exponential_eigenvalues
+from simlab.kernels.spectra.sphere import sphere_eigenvalues
 
 
 def relative(values: list[arb], expected: list[arb]) -> float:
@@ -169,22 +166,22 @@ def test_float64_says_where_it_ends() -> None:
 
 def test_the_choice() -> None:
     rf, rf64 = profiles.relu(3, False), profiles.relu64(3, False)
-    assert eigenvalues(rf, rf64, 3, 20).method == "arb"
-    loose = eigenvalues(rf, rf64, 3, 20, rtol=1e-6)
+    assert eigenvalues(Zonal(rf, rf64), 3, 20).method == "arb"
+    loose = eigenvalues(Zonal(rf, rf64), 3, 20, rtol=1e-6)
     assert loose.method == "float64"
     assert loose.errors.max() <= 1e-6
-    assert eigenvalues(rf, rf64, 10, 200, rtol=1e-6).method == "arb"
-    assert eigenvalues(rf, None, 3, 20, rtol=1e-6).method == "arb"
-    alone = eigenvalues(None, rf64, 10, 200)
+    assert eigenvalues(Zonal(rf, rf64), 10, 200, rtol=1e-6).method == "arb"
+    assert eigenvalues(Zonal(rf, None), 3, 20, rtol=1e-6).method == "arb"
+    alone = eigenvalues(Zonal(None, rf64), 10, 200)
     assert alone.method == "float64"
     assert np.isinf(alone.errors[-1])
-    assert eigenvalues(rf, rf64, 6, 6, domain="cube").method == "arb"
-    assert eigenvalues(None, rf64, 6, 6, domain="cube").method == "float64"
-    cubic = eigenvalues(None, lambda t, s: ((s - t) / 2) ** 3, 5, 6, degree=3)
+    assert eigenvalues(Zonal(rf, rf64), 6, 6, domain="cube").method == "arb"
+    assert eigenvalues(Zonal(None, rf64), 6, 6, domain="cube").method == "float64"
+    cubic = eigenvalues(Zonal(None, lambda t, s: ((s - t) / 2) ** 3, degree=3), 5, 6)
     assert cubic.errors[3] < 1e-10
     assert [v == 0 for v in cubic.values[3:]] == [False, True, True, True]
     assert not cubic.errors[4:].any()
     with pytest.raises(BadInput, match="allowed: sphere, cube"):
-        eigenvalues(rf, rf64, 3, 20, domain="torus")
+        eigenvalues(Zonal(rf, rf64), 3, 20, domain="torus")
     with pytest.raises(BadInput, match="in Arb or in float64"):
-        eigenvalues(None, None, 3, 20)
+        eigenvalues(Zonal(None, None), 3, 20)

@@ -11,10 +11,10 @@ from flint import arb
 import tests.support.kernel_profiles as profiles
 from simlab.core.errors import BadInput, SimlabError
 from simlab.kernels.spectra import endpoints as tables
-from simlab.kernels.spectra.eigenvalues import sphere_eigenvalues
 from simlab.kernels.spectra.endpoints import Endpoints, decay_constant, log_decay_constant, predicted
 from simlab.kernels.spectra.extract import extract
 from simlab.kernels.spectra.extract64 import extract64
+from simlab.kernels.spectra.sphere import sphere_eigenvalues
 
 
 def agree(found: Endpoints, known: Endpoints, rtol: float) -> None:

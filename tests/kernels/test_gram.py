@@ -72,10 +72,10 @@ def test_tables_keep_to_1e13(leaf):
     u[0, 17] = 1 - 1e-7
     count = table.look_up(u, coefficients[np.newaxis], one[:, :1], one, out, near)
     exact = leaf.profile(1 - u[0], 1 + u[0])
-    far = 1 - np.abs(u[0]) >= table.NEAR
+    far = 1 - np.abs(u[0]) >= table.NEAR_Z
     assert np.abs(out[0, 0] - exact)[far].max() <= 1e-13 * np.abs(exact).max()
     assert count == 1
-    assert sorted(near[1, :count].tolist()) == np.flatnonzero(1 - np.abs(u[0]) < table.NEAR).tolist()
+    assert sorted(near[1, :count].tolist()) == np.flatnonzero(1 - np.abs(u[0]) < table.NEAR_Z).tolist()
 
 
 class Kinked(Laplace):
@@ -96,7 +96,7 @@ def test_no_table_where_1e13_cannot_be_had():
 @pytest.mark.parametrize("kernel", SEVERAL, ids=repr)
 @pytest.mark.parametrize("norms", ["sphere", "any"])
 def test_gram_against_the_recursion_of_each_pair(kernel, norms, monkeypatch):
-    monkeypatch.setattr(assembly, "TILE", 32)
+    monkeypatch.setattr(assembly, "TILE_ROWS", 32)
     rng = np.random.default_rng(5)
     X = sphere(70, 4, radius=1.7)
     X[11], X[40], X[41] = X[2], -X[5], X[6] + 1e-10
@@ -121,7 +121,7 @@ def test_one_pass_gives_every_kernel_and_depth_the_same_numbers():
 
 def test_threads_and_blocks_do_not_change_a_bit(monkeypatch):
     X = np.random.default_rng(2).standard_normal((300, 10))
-    monkeypatch.setattr(assembly, "TILE", 64)
+    monkeypatch.setattr(assembly, "TILE_ROWS", 64)
     first = gram([ntk(5), ntk(3, "erf", 1.0, 0.1)], X, threads=1)
     again = gram([ntk(5), ntk(3, "erf", 1.0, 0.1)], X, threads=3)
     assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
@@ -222,7 +222,7 @@ def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
     def fails(*args, **kwargs):
         raise RuntimeError("from a tile")
 
-    monkeypatch.setattr(assembly, "TILE", 8)
+    monkeypatch.setattr(assembly, "TILE_ROWS", 8)
     monkeypatch.setattr(assembly, "correlations", fails)
     with pytest.raises(RuntimeError, match="from a tile"):
         gram([ntk(2)], np.ones((40, 2)), threads=2)

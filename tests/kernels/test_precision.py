@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from simlab import activations
 from simlab.core.errors import SimlabError
-from simlab.kernels import gram, laplace, nngp, ntk, residual
+from simlab.kernels import gram, laplace, nngp, ntk, polynomial, residual
 from simlab.kernels.gram.pairs import correlation, row_norms
 
 
@@ -81,7 +81,9 @@ def test_near_antipodes_keep_their_digits(depth):
 
 
 @pytest.mark.parametrize(
-    "kernel", [nngp(3), ntk(4), ntk(3, "erf", 1.5, 0.2), laplace(2.0), nngp(3, "step"), residual(3)], ids=repr
+    "kernel",
+    [nngp(3), ntk(4), ntk(3, "erf", 1.5, 0.2), laplace(2.0), polynomial(3), nngp(3, "step"), residual(3)],
+    ids=repr,
 )
 def test_duplicates_and_antipodes_are_exact(kernel):
     rng = np.random.default_rng(2)

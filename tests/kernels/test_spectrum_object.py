@@ -11,9 +11,11 @@ from scipy.special import gammaln
 
 import tests.support.kernel_profiles as profiles
 from simlab.core.errors import BadInput, SimlabError
-from simlab.kernels.spectra.eigenvalues import cube_eigenvalues, float64_eigenvalues, sphere_eigenvalues
+from simlab.kernels.spectra.cube import cube_eigenvalues
 from simlab.kernels.spectra.fit import fit_decay
+from simlab.kernels.spectra.float64 import float64_eigenvalues
 from simlab.kernels.spectra.spectrum import Spectrum
+from simlab.kernels.spectra.sphere import sphere_eigenvalues
 from simlab.sphere.multiplicity import multiplicity
 
 

@@ -17,8 +17,8 @@ import pytest
 from simlab.core.errors import BadInput, WriteFailed
 from simlab.kernels import gram, laplace, nngp, ntk
 from simlab.kernels.gram import store
-from simlab.kernels.gram.blocks import STRIP, Matrix
-from simlab.kernels.gram.store import Task, gram_file
+from simlab.kernels.gram.blocks import STRIP_ROWS, Matrix
+from simlab.kernels.gram.store import Listener, Task, gram_file
 
 KERNELS = {"nngp": nngp(3), "ntk": ntk(3)}
 
@@ -30,7 +30,7 @@ def X():
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(store, "LARGEST", 128)
+    monkeypatch.setattr(store, "LARGEST_BLOCK_ROWS", 128)
 
 
 def read(path):
@@ -72,7 +72,7 @@ def test_it_goes_on_after_a_stop(X, tmp_path, small_blocks, monkeypatch):
     assert len(done) == 4  # two datasets a block
     said = []
     told = []
-    gram_file(KERNELS, X, tmp_path / "K.h5", say=said.append, progress=lambda *at: told.append(at))
+    gram_file(KERNELS, X, tmp_path / "K.h5", listener=Listener(lambda *at: told.append(at), said.append))
     assert "4 of 10 blocks" in said[0]
     assert told[0][2] > 0
     assert len(computed) == 9 + 2 * 6
@@ -84,9 +84,10 @@ import sys, numpy as np
 from pathlib import Path
 from simlab.kernels.gram import store
 from simlab.kernels import nngp, ntk
-store.LARGEST = 384
+store.LARGEST_BLOCK_ROWS = 384
 X = np.random.default_rng(0).standard_normal((4000, 30))
-store.gram_file({"nngp": nngp(3), "ntk": ntk(3)}, X, Path(sys.argv[1]), commit_seconds=0.0)
+limits = store.Limits(commit_seconds=0.0)
+store.gram_file({"nngp": nngp(3), "ntk": ntk(3)}, X, Path(sys.argv[1]), limits=limits)
 """
 
 
@@ -109,8 +110,8 @@ def test_kill_nine_loses_no_committed_block(tmp_path):
     X = np.random.default_rng(0).standard_normal((4000, 30))
     said = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store, "LARGEST", 384)
-        gram_file({"nngp": nngp(3), "ntk": ntk(3)}, X, path, say=said.append)
+        patch.setattr(store, "LARGEST_BLOCK_ROWS", 384)
+        gram_file({"nngp": nngp(3), "ntk": ntk(3)}, X, path, listener=Listener(say=said.append))
     assert said == [f"{path}.part: going on, {before} of 66 blocks are there"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["K.h5"]
     found = read(path)
@@ -219,7 +220,7 @@ def test_blocks_of_an_earlier_call_are_kept_whatever_the_memory(X, tmp_path, sma
     fill = store._fill
     _stop_after_a_block({"ntk": ntk(3)}, X, tmp_path / "K.h5", monkeypatch)
     blocks = []
-    monkeypatch.setattr(store, "LARGEST", 256)
+    monkeypatch.setattr(store, "LARGEST_BLOCK_ROWS", 256)
     monkeypatch.setattr(store, "_fill", lambda task, *a: (blocks.append(task.block), fill(task, *a)))
     gram_file({"ntk": ntk(3)}, X, tmp_path / "K.h5")
     assert blocks == [128]
@@ -230,8 +231,8 @@ def test_memory_sets_the_block(X):
     small, large = (Task.of(KERNELS, X, "float64", memory) for memory in (at_least, 4 * at_least))
     assert small.block < large.block
     for task, memory in ((small, at_least), (large, 4 * at_least)):
-        assert task.block % store.TILE == 0
-        assert 2 * 8 * task.block * (task.block + STRIP) + store.OVERHEAD + X.nbytes <= memory
+        assert task.block % store.TILE_ROWS == 0
+        assert 2 * 8 * task.block * (task.block + STRIP_ROWS) + store.OVERHEAD_BYTES + X.nbytes <= memory
     with pytest.raises(BadInput, match=r"memory = 100 MB: too little here, \d+ MB is the least"):
         Task.of(KERNELS, X, "float64", 100 * 10**6)
 

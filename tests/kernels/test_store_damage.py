@@ -18,7 +18,7 @@ from simlab.kernels import ntk
 from simlab.kernels.gram import earlier, skeleton, store, stored
 from simlab.kernels.gram.blocks import Matrix
 from simlab.kernels.gram.journal import Journal
-from simlab.kernels.gram.store import gram_file
+from simlab.kernels.gram.store import Limits, Listener, gram_file
 from simlab.kernels.gram.stored import verify_gram
 
 KERNELS = {"ntk_2": ntk(2), "ntk_3": ntk(3)}
@@ -27,7 +27,7 @@ Stop = Callable[[Path, int], None]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "LARGEST", 32)
+    monkeypatch.setattr(store, "LARGEST_BLOCK_ROWS", 32)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def stop_after(X: Any, monkeypatch: pytest.MonkeyPatch) -> Stop:
         with monkeypatch.context() as patch:
             patch.setattr(Matrix, "write", stops)
             with pytest.raises(KeyboardInterrupt):
-                gram_file(KERNELS, X, path, commit_seconds=0.0)
+                gram_file(KERNELS, X, path, limits=Limits(commit_seconds=0.0))
 
     return stop
 
@@ -171,7 +171,7 @@ def test_what_cannot_be_mended_is_set_aside(X: Any, tmp_path: Path, monkeypatch:
     damaged = path.read_bytes()
     monkeypatch.setattr(skeleton, "mend", lambda *a: False)
     said: list[str] = []
-    gram_file(KERNELS, X, path, repair=True, say=said.append)
+    gram_file(KERNELS, X, path, repair=True, listener=Listener(say=said.append))
     assert any("set aside as K.h5.part.damaged" in line for line in said)
     assert path.read_bytes() == whole
     assert (tmp_path / "K.h5.part.damaged").read_bytes() == damaged
@@ -212,7 +212,7 @@ def test_the_same_command_on_a_finished_file_is_done(X: Any, tmp_path: Path, mon
     monkeypatch.setattr(store, "_fill", lambda *a: pytest.fail("computed again"))
     for _ in range(2):
         said: list[str] = []
-        gram_file(KERNELS, X, path, say=said.append)
+        gram_file(KERNELS, X, path, listener=Listener(say=said.append))
         assert "done already" in said[-1]
         assert names(tmp_path) == ["K.h5"]
     assert (path.read_bytes(), path.stat().st_mtime_ns) == (whole, when)
@@ -257,7 +257,7 @@ def test_a_committed_block_is_checked_before_it_is_gone_on_with(
         gram_file(KERNELS, X, path)
     assert part.read_bytes() == damaged
     said: list[str] = []
-    gram_file(KERNELS, X, path, repair=True, say=said.append)
+    gram_file(KERNELS, X, path, repair=True, listener=Listener(say=said.append))
     assert any("3 of 10 blocks are there" in line for line in said)
     assert path.read_bytes() == whole
 
@@ -298,7 +298,7 @@ def test_a_damaged_journal_is_set_aside_with_its_blocks(X: Any, tmp_path: Path, 
     flip(tmp_path / "K.h5.part.json", 60)
     before = {name: (tmp_path / name).read_bytes() for name in ("K.h5.part", "K.h5.part.json")}
     said: list[str] = []
-    gram_file(KERNELS, X, tmp_path / "K.h5", repair=True, say=said.append)
+    gram_file(KERNELS, X, tmp_path / "K.h5", repair=True, listener=Listener(say=said.append))
     assert (tmp_path / "K.h5").read_bytes() == whole
     assert all((tmp_path / f"{name}.damaged").read_bytes() == content for name, content in before.items())
     assert names(tmp_path) == ["K.h5", "K.h5.part.damaged", "K.h5.part.json.damaged", "whole.h5"]
@@ -310,7 +310,7 @@ def test_a_damaged_header_of_an_unfinished_file_costs_no_block(X: Any, tmp_path:
     stop_after(tmp_path / "K.h5", 4)
     flip(tmp_path / "K.h5.part", 60)
     said: list[str] = []
-    gram_file(KERNELS, X, tmp_path / "K.h5", repair=True, say=said.append)
+    gram_file(KERNELS, X, tmp_path / "K.h5", repair=True, listener=Listener(say=said.append))
     assert "damaged outside the matrices; mended" in said[0]
     assert "going on, 4 of 10 blocks are there" in said[1]
     assert (tmp_path / "K.h5").read_bytes() == whole

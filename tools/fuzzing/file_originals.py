@@ -106,7 +106,11 @@ def make_gram(home: Path) -> None:
 
     try:
         store.gram_file(
-            KERNELS, inputs(), home / "part" / "K.h5", memory=LEAST_MEMORY, commit_seconds=0.0, progress=stop, threads=1
+            KERNELS,
+            inputs(),
+            home / "part" / "K.h5",
+            limits=store.Limits(LEAST_MEMORY, threads=1, commit_seconds=0.0),
+            listener=store.Listener(progress=stop),
         )
     except _Stopped:
         return
@@ -115,7 +119,7 @@ def make_gram(home: Path) -> None:
 
 def gram(path: Path) -> None:
     """The Gram matrices, written or gone on with."""
-    store.gram_file(KERNELS, inputs(), path, memory=LEAST_MEMORY, threads=1)
+    store.gram_file(KERNELS, inputs(), path, limits=store.Limits(LEAST_MEMORY, threads=1))
 
 
 def make_data(home: Path) -> None:

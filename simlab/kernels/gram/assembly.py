@@ -1,6 +1,6 @@
 """Gram matrices of several kernels in one pass over tiles of the data. MATH §3.
 
-A tile: inner products of unit vectors (BLAS, one thread), then for each leaf kernel one table look-up a pair, or the
+A tile: inner products of unit vectors (BLAS, one thread), then for each leaf kernel one table look-up per pair, or the
 recursion where there is no table; pairs nearer than z = 1e-6 (duplicates, antipodes, the diagonal) are then
 recomputed from the difference of their vectors by the recursion. Only tiles on and below the diagonal are computed,
 the others are their mirrors. Tiles are shared out over Python threads (compiled code and BLAS release the GIL); a
@@ -29,10 +29,11 @@ from simlab.kernels.gram.pairs import correlations, row_norms
 from simlab.kernels.gram.stack import Stack, table_for
 from simlab.kernels.kernel import Floats, Kernel, Leaf, Pairs, leaves_of
 
-TILE = 384
+TILE_ROWS = 384
+CHUNK_ROWS = 4096  # of the inputs, where all of them are read once
 MOST_THREADS = 4096
 CHUNK_SECONDS = 0.25
-SPHERE = 1e-13
+SPHERE_RTOL = 1e-13
 """Relative spread of squared norms up to which data are taken to lie on a sphere."""
 
 
@@ -48,9 +49,14 @@ def gram(
 ) -> list[NDArray[Any]]:
     """K(x_i, y_j) : (n, m) of each kernel, with Y = X (and K symmetric to the bit) where none is given.
 
-    Computed in float64, stored as `dtype`: float64 or float32. `progress` is told (pairs done, pairs in all). `out`
-    gives the arrays to fill. The error is that of the recursion plus 1e-13 of the largest value for the tables, plus
-    what the rounding of an inner product to 1e-16 makes of a pair with z ≥ 1e-6.
+    X : (n, d), Y : (m, d), inputs.
+    dtype: of the result, float64 or float32; computed in float64.
+    out: one array per kernel, (n, m), to fill.
+    threads: number of threads; all usable cores where none is given.
+    progress: called with (pairs done, pairs in all).
+
+    The error is that of the recursion, plus 1e-13 of the largest value for the tables, plus what the rounding of an
+    inner product to 1e-16 makes of a pair with z ≥ 1e-6.
     """
     chosen = [kernels] if isinstance(kernels, Kernel) else checks.listed(kernels, "kernels", "a list of kernels")
     if wrong := [kernel for kernel in chosen if not isinstance(kernel, Kernel)]:
@@ -67,14 +73,14 @@ def gram(
     shape = (left.shape[0], right.shape[0])
     if out is None:
         checks.room(len(chosen) * shape[0] * shape[1] * kind.itemsize // 8, f"X: a Gram matrix of shape {shape}")
-    arrays = [np.empty(shape, dtype=kind) for _ in chosen] if out is None else _given(out, shape, len(chosen))
+    arrays = [np.empty(shape, dtype=kind) for _ in chosen] if out is None else _checked(out, shape, len(chosen))
     assembly = Assembly.of(chosen, left, right, Y is None)
     assembly.fill(arrays, slice(0, shape[0]), slice(0, shape[1]), threads or cores(), progress)
     return arrays
 
 
-def _given(out: Sequence[NDArray[Any]], shape: tuple[int, int], count: int) -> list[NDArray[Any]]:
-    """Arrays to fill, checked: compiled code writes to them without looking."""
+def _checked(out: Sequence[NDArray[Any]], shape: tuple[int, int], count: int) -> list[NDArray[Any]]:
+    """The arrays to fill, checked here because compiled code writes to them without looking."""
     if not isinstance(out, list | tuple) or len(out) != count:
         raise BadInput(f"out: must be a list of {count} arrays, one for each kernel")
     for array in out:
@@ -104,7 +110,7 @@ def inputs(X: ArrayLike, name: str) -> NDArray[Any]:
     """X as a matrix of real numbers, not copied where it is one."""
     data = checks.numeric(X, name, checks.MATRIX)
     if data.ndim == 2:
-        checks.room(min(data.shape[0], 4096) * data.shape[1], f"{name} has shape {data.shape}")
+        checks.room(min(data.shape[0], CHUNK_ROWS) * data.shape[1], f"{name} has shape {data.shape}")
     if data.ndim != 2:
         raise BadInput(f"{name} has shape {data.shape}: must be a matrix, one input per row")
     if data.shape[1] == 0:
@@ -115,8 +121,9 @@ def inputs(X: ArrayLike, name: str) -> NDArray[Any]:
 def norms_of(X: NDArray[Any], name: str = "X") -> Floats:
     """‖x_i‖ : (n,); refuses what is not finite."""
     norms = np.empty(X.shape[0])
-    for begin in range(0, X.shape[0], 4096):
-        norms[begin : begin + 4096] = row_norms(_doubles(X[begin : begin + 4096]))
+    for begin in range(0, X.shape[0], CHUNK_ROWS):
+        part = slice(begin, begin + CHUNK_ROWS)
+        norms[part] = row_norms(_doubles(X[part]))
     wrong = np.flatnonzero(~np.isfinite(norms))
     if wrong.size:
         raise BadInput(f"{name}: row {wrong[0]} of the inputs is not finite, or its norm overflows")
@@ -129,7 +136,14 @@ def _doubles(X: NDArray[Any]) -> Floats:
 
 @dataclass
 class Assembly:
-    """What a pass over the tiles needs: the data, and the leaves by the way they are evaluated."""
+    """What a pass over the tiles needs: the data, and the leaves by the way they are evaluated.
+
+    X : (n, d), Y : (m, d), inputs.
+    x : (n,), y : (m,), their norms.
+    symmetric: whether Y is X.
+    stacks: leaves that have a table.
+    families: leaves without one, evaluated by the recursion; those of a family together.
+    """
 
     kernels: list[Kernel]
     X: NDArray[Any]
@@ -138,7 +152,7 @@ class Assembly:
     y: Floats
     symmetric: bool
     stacks: list[Stack]
-    families: list[list[Leaf]]  # evaluated by the recursion
+    families: list[list[Leaf]]
 
     @classmethod
     def of(cls, kernels: Sequence[Kernel], X: NDArray[Any], Y: NDArray[Any], symmetric: bool) -> Assembly:
@@ -169,9 +183,9 @@ class Assembly:
         """out[k] : K_k[rows, columns]. A block on the diagonal is computed by halves."""
         mirrored = self.symmetric and rows == columns
         tiles = [
-            (slice(i, min(i + TILE, rows.stop)), slice(j, min(j + TILE, columns.stop)))
-            for i in range(rows.start, rows.stop, TILE)
-            for j in range(columns.start, i + 1 if mirrored else columns.stop, TILE)
+            (slice(i, min(i + TILE_ROWS, rows.stop)), slice(j, min(j + TILE_ROWS, columns.stop)))
+            for i in range(rows.start, rows.stop, TILE_ROWS)
+            for j in range(columns.start, i + 1 if mirrored else columns.stop, TILE_ROWS)
         ]
         total = sum((r.stop - r.start) * (c.stop - c.start) for r, c in tiles)
         todo, lock, stop, finished = iter(tiles), threading.Lock(), threading.Event(), [0]
@@ -250,7 +264,7 @@ class Assembly:
 
 
 class _Scratch:
-    """One thread's buffers, made once a shape and kind."""
+    """One thread's buffers, allocated once per name and grown where a tile is larger."""
 
     def __init__(self) -> None:
         self._arrays: dict[str, Floats] = {}
@@ -270,7 +284,7 @@ class _Scratch:
 
 def _common(norms: Floats) -> float | None:
     """The radius of the sphere that all inputs lie on."""
-    if norms.size == 0 or norms.min() <= 0.0 or norms.max() - norms.min() > 0.5 * SPHERE * norms.max():
+    if norms.size == 0 or norms.min() <= 0.0 or norms.max() - norms.min() > 0.5 * SPHERE_RTOL * norms.max():
         return None
     return float(np.median(norms))
 
@@ -306,7 +320,7 @@ def _place(tile: Floats, K: NDArray[Any], rows: slice, columns: slice, mirrored:
 
 @jit
 def _copy_transposed(tile: Floats, K: NDArray[Any]) -> None:
-    """In blocks of 8, a cache line: 1.3 ns an entry into main memory, where the plain copy of `tile` takes 1.1."""
+    """In blocks of 8, a cache line: 1.3 ns per entry into main memory, where the plain copy of `tile` takes 1.1."""
     n, m = tile.shape
     for j0 in range(0, m, 8):
         for i0 in range(0, n, 8):

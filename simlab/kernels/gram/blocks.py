@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from simlab.record.checksum import Damaged
 
-STRIP = 256
-"""Rows that are turned round at a time for the mirror."""
-READ_STRIP = 512
+STRIP_ROWS = 256
+"""Rows of the mirror that are transposed and written at a time."""
+READ_STRIP_ROWS = 512
 """Rows of a block that are read at a time to check it: 25 MB of the largest."""
 Block = tuple[slice, slice]
 
@@ -39,23 +39,29 @@ def described(block: Block) -> str:
 
 @dataclass(frozen=True)
 class Matrix:
-    """One matrix in an open file."""
+    """One matrix in an open file.
+
+    descriptor: of the file.
+    offset: of the matrix's first byte, in bytes.
+    n: number of rows and columns.
+    dtype: of its entries.
+    """
 
     descriptor: int
-    offset: int  # of its first byte
+    offset: int
     n: int
     dtype: np.dtype[Any]
 
     def write(self, block: Block, values: NDArray[Any]) -> str:
-        """A block and its mirror, row by row; returns its checksum."""
+        """Write a block and its mirror, row by row; returns the checksum."""
         rows, columns = block
         digest = xxhash.xxh3_128()
         for i, line in enumerate(values):
             digest.update(line.data)  # the write finds the row in the cache: half the cost of a pass of its own
             self._write_row(rows.start + i, columns.start, line)
         if rows != columns:
-            for begin in range(0, values.shape[1], STRIP):
-                strip = np.ascontiguousarray(values[:, begin : begin + STRIP].T)
+            for begin in range(0, values.shape[1], STRIP_ROWS):
+                strip = np.ascontiguousarray(values[:, begin : begin + STRIP_ROWS].T)
                 for i, line in enumerate(strip):
                     self._write_row(columns.start + begin + i, rows.start, line)
         return digest.hexdigest()
@@ -76,13 +82,13 @@ class Matrix:
         return wrong
 
     def _strips(self, rows: slice, columns: slice) -> Iterator[NDArray[Any]]:
-        for begin in range(rows.start, rows.stop, READ_STRIP):
-            yield self._read(slice(begin, min(begin + READ_STRIP, rows.stop)), columns)
+        for begin in range(rows.start, rows.stop, READ_STRIP_ROWS):
+            yield self._read(slice(begin, min(begin + READ_STRIP_ROWS, rows.stop)), columns)
 
     def _mirrored(self, rows: slice, columns: slice) -> Iterator[NDArray[Any]]:
         """The same strips, from the mirror."""
-        for begin in range(rows.start, rows.stop, READ_STRIP):
-            strip = self._read(columns, slice(begin, min(begin + READ_STRIP, rows.stop)))
+        for begin in range(rows.start, rows.stop, READ_STRIP_ROWS):
+            strip = self._read(columns, slice(begin, min(begin + READ_STRIP_ROWS, rows.stop)))
             yield np.ascontiguousarray(strip.T)
 
     def _read(self, rows: slice, columns: slice) -> NDArray[Any]:

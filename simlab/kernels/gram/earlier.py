@@ -6,6 +6,7 @@ in one line that names it; `repair` computes damaged blocks again and sets aside
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,11 +25,18 @@ ANEW = "--overwrite starts anew, or choose another name"
 
 @dataclass(frozen=True)
 class Call:
-    """What is asked for now."""
+    """What is asked for now.
+
+    places: paths of the store.
+    identity: what an earlier file must agree with to be gone on with (`Journal.identity`).
+    block: the most rows per block that memory has room for.
+    overwrite, repair: as in `simlab.kernels.gram.store.gram_file`.
+    say: called with remarks, one line each.
+    """
 
     places: Places
     identity: Mapping[str, Any]
-    block: int  # the most rows of a block that memory has room for
+    block: int
     overwrite: bool
     repair: bool
     say: Callable[[str], None]
@@ -159,12 +167,9 @@ def _forget_journal(call: Call) -> None:
     """Remove the journal that a kill after the last rename left."""
     place = call.places.journal
     if place.exists() and not call.places.part.exists():
-        try:
-            mine = not call.differs(Journal.read(place))
-        except Damaged:
-            mine = False
-        if mine:
-            place.unlink()
+        with contextlib.suppress(Damaged):
+            if not call.differs(Journal.read(place)):
+                place.unlink()
 
 
 def _set_journal_aside(call: Call) -> None:

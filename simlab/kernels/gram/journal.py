@@ -23,15 +23,24 @@ from simlab.record.checksum import CHECKSUM, Damaged
 
 @dataclass
 class Journal:
-    """What is known of a store."""
+    """What is known of a store.
 
-    identity: Mapping[str, Any]  # what must agree for a file to be gone on with: kernels, inputs, dtype, code
-    n: int  # rows of each matrix
-    block: int  # rows of a block
-    offsets: dict[str, int] = field(default_factory=dict)  # dataset → its first byte
-    size: int = 0  # bytes of the HDF5 file, without what is put behind it
-    frame: str = ""  # checksum of every byte of the HDF5 file outside the matrices
-    done: dict[int, list[str]] = field(default_factory=dict)  # number of a block → its checksum in each dataset
+    identity: what must agree for a file to be gone on with: kernels, inputs, dtype, code.
+    n: rows of each matrix.
+    block: rows per block.
+    offsets: dataset → its first byte.
+    size: bytes of the HDF5 file, without what is put behind it.
+    frame: checksum of every byte of the HDF5 file outside the matrices.
+    done: number of a block → its checksum in each dataset.
+    """
+
+    identity: Mapping[str, Any]
+    n: int
+    block: int
+    offsets: dict[str, int] = field(default_factory=dict)
+    size: int = 0
+    frame: str = ""
+    done: dict[int, list[str]] = field(default_factory=dict)
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -1,7 +1,7 @@
 """The angle of two vectors without lost digits: t = 1 − u and s = 1 + u. MATH §1.
 
 An inner product rounds u to 1e-16, which is half of the digits of θ near u = ±1. Here w = y − λx, λ = x·y/x·x, is
-formed with the exact product λx_i = p + e (Dekker), so that ‖w‖ = ‖y‖ sin θ keeps its digits however near x and y
+formed with the exact product λx_i = p + e (`two_prod`), so that ‖w‖ = ‖y‖ sin θ keeps its digits however near x and y
 are; a second projection takes away what the rounding of λ left along x. With |cos θ| from the sine the smaller of t
 and s is sin²θ/(1 + |cos θ|). Vectors are scaled by powers of two first (exact), so that squares neither overflow nor
 vanish.
@@ -14,10 +14,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from simlab.core.double_double import two_prod
 from simlab.core.jit import jit
 
 Floats = NDArray[np.float64]
-SPLITTER = 134217729.0  # 2^27 + 1
 
 
 @jit
@@ -45,15 +45,8 @@ def row_norms(X: Floats) -> Floats:
 
 @jit
 def _minus_product(y: float, a: float, x: float) -> float:
-    """y − a x with the product's rounding error taken into account (Dekker)."""
-    product = a * x
-    high = SPLITTER * a
-    a_high = high - (high - a)
-    a_low = a - a_high
-    high = SPLITTER * x
-    x_high = high - (high - x)
-    x_low = x - x_high
-    error = ((a_high * x_high - product) + a_high * x_low + a_low * x_high) + a_low * x_low
+    """y − a x with the product's rounding error taken into account."""
+    product, error = two_prod(a, x)
     return (y - product) - error
 
 

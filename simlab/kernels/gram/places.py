@@ -22,36 +22,42 @@ from simlab.record.atomic import HALF_WRITTEN, fsync_directory
 
 @dataclass(frozen=True)
 class Places:
-    """Where a store lies."""
+    """The paths of a store.
 
-    path: Path  # the result, links followed
-    part: Path  # what is unfinished
-    journal: Path  # of its blocks
-    lock: Path  # held by the process that writes
+    path: the result, links followed.
+    part: the unfinished file.
+    journal: journal of the unfinished file's blocks.
+    lock: held by the process that writes.
+    """
+
+    path: Path
+    part: Path
+    journal: Path
+    lock: Path
 
     @classmethod
     def of(cls, path: Path) -> Places:
-        """Refuses links, directories and devices in the way."""
+        """The paths for this result; refuses links, directories and devices that are in the way."""
         place = Path(os.path.realpath(path)) if path.is_symlink() else path
         _refuse_unless_regular(place)  # the root has no name
-        beside = [place.with_name(place.name + end) for end in (".part", ".part.json", ".lock")]
-        for file in beside:
+        part, journal, lock = (place.with_name(place.name + end) for end in (".part", ".part.json", ".lock"))
+        for file in (part, journal, lock):
             refuse_unless_alone(file)
-        if beside[2].exists() and beside[2].stat().st_size:
-            raise BadInput(f"{beside[2]}: not a lock of simlab (it should be empty); move it away")
-        return cls(place, *beside)
+        if lock.exists() and lock.stat().st_size:
+            raise BadInput(f"{lock}: not a lock of simlab (it should be empty); move it away")
+        return cls(place, part, journal, lock)
 
     @contextlib.contextmanager
-    def told(self) -> Iterator[None]:
-        """What the system refuses (a full disk, permissions, a broken disk) as one line."""
+    def one_line_errors(self) -> Iterator[None]:
+        """Make one line, a `WriteFailed`, of what the system refuses: a full disk, permissions, a broken disk."""
         try:
             yield
         except OSError as error:
             raise WriteFailed(f"{self.part}: cannot read or write: {error.strerror or error}") from error
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """One process at a time for a file; the lock is the kernel's and ends with the process."""
+    def locked(self) -> Iterator[None]:
+        """Let one process at a time write the file. The system ends the lock with the process."""
         lock = FileLock(self.lock, timeout=0)  # opened without following a link
         try:
             lock.acquire()

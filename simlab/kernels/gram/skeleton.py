@@ -27,7 +27,7 @@ def create(path: Path, journal: Journal) -> None:
     layout.set_obj_track_times(False)  # the same command writes the same bytes
     with h5py.File(path, "x", libver=("v110", "v110")) as file:  # "x": never through a link
         file.attrs.update({key: journal.identity[key] for key in ("dtype", "inputs", "code")})
-        file.attrs[stored.CHECKED] = stored.WHERE
+        file.attrs[stored.CHECKSUMS_ATTRIBUTE] = stored.CHECKSUMS_VALUE
         for name, kernel in journal.identity["kernels"].items():
             space = h5py.h5s.create_simple((journal.n, journal.n))
             dataset = h5py.h5d.create(file.id, name.encode(), h5py.h5t.py_create(journal.dtype), space, layout)

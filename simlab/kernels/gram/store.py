@@ -8,7 +8,6 @@ finished file gets its checksums and its seal (`simlab.kernels.gram.stored`), th
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import math
 import os
@@ -26,21 +25,53 @@ from simlab.core.errors import BadInput, WriteFailed
 from simlab.core.resources import cores
 from simlab.core.sources import source_hash
 from simlab.kernels.gram import earlier, skeleton, stored
-from simlab.kernels.gram.assembly import TILE, Assembly, inputs
-from simlab.kernels.gram.blocks import STRIP, Block, Matrix, blocks
+from simlab.kernels.gram.assembly import CHUNK_ROWS, TILE_ROWS, Assembly, inputs
+from simlab.kernels.gram.blocks import STRIP_ROWS, Block, Matrix, blocks
 from simlab.kernels.gram.journal import Journal
 from simlab.kernels.gram.places import Places
 from simlab.kernels.kernel import Kernel
 from simlab.record.atomic import fsync_directory
 
-LARGEST = 16 * TILE
+LARGEST_BLOCK_ROWS = 16 * TILE_ROWS
 COMMIT_SECONDS = 5.0
-OVERHEAD = 400 << 20  # the interpreter with its libraries (250 MB seen), tables and the tiles of each thread
+OVERHEAD_BYTES = 400 << 20  # the interpreter with its libraries (250 MB seen), tables and the tiles of each thread
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a store may use.
+
+    memory: bytes; blocks are made as large as fit. None: the largest that help.
+    threads: number of threads. None: all usable cores.
+    commit_seconds: time between commits of the journal; a kill loses the blocks since the last one. None: 5 s.
+    """
+
+    memory: int | None = None
+    threads: int | None = None
+    commit_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Whom a store tells how far it is.
+
+    progress: called with (pairs done, pairs in all, pairs done by earlier calls).
+    say: called with remarks, one line each.
+    """
+
+    progress: Callable[[int, int, int], None] = lambda done, total, before: None
+    say: Callable[[str], None] = lambda line: None
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be computed: kernels by the names of their datasets, inputs, storage type and rows a block."""
+    """What is to be computed.
+
+    kernels: name of the dataset → kernel.
+    X : (n, d), inputs.
+    dtype: of the stored matrices.
+    block: rows per block.
+    """
 
     kernels: Mapping[str, Kernel]
     X: NDArray[Any]
@@ -51,23 +82,23 @@ class Task:
     def of(cls, kernels: Mapping[str, Kernel], X: NDArray[Any], dtype: Any, memory: int | None) -> Task:
         mapped = isinstance(X, np.memmap)  # its pages come and go
         data, kind = inputs(X, "X"), np.dtype(dtype)
-        block = LARGEST
+        block = LARGEST_BLOCK_ROWS
         if memory is not None:
-            room = memory - OVERHEAD - (0 if mapped else data.nbytes)
+            room = memory - OVERHEAD_BYTES - (0 if mapped else data.nbytes)
             cell = len(kernels) * kind.itemsize
-            # A block, and the strip of it that is turned round for its mirror.
-            rows = (math.sqrt(STRIP**2 + 4 * max(room, 0) / cell) - STRIP) / 2
-            block = min(LARGEST, int(rows) // TILE * TILE)
+            # A block, and the strip of it that is transposed for its mirror.
+            rows = (math.sqrt(STRIP_ROWS**2 + 4 * max(room, 0) / cell) - STRIP_ROWS) / 2
+            block = min(LARGEST_BLOCK_ROWS, int(rows) // TILE_ROWS * TILE_ROWS)
             if block == 0:
-                least = memory - room + cell * TILE * (TILE + STRIP)
+                least = memory - room + cell * TILE_ROWS * (TILE_ROWS + STRIP_ROWS)
                 raise BadInput(f"memory = {memory / 1e6:.0f} MB: too little here, {least / 1e6:.0f} MB is the least")
         return cls(dict(kernels), data, kind, block)
 
     def identity(self) -> dict[str, Any]:
         """What must agree for a file to be gone on with."""
         digest = hashlib.sha256()
-        for begin in range(0, self.X.shape[0], 4096):
-            digest.update(np.ascontiguousarray(self.X[begin : begin + 4096]).data)
+        for begin in range(0, self.X.shape[0], CHUNK_ROWS):
+            digest.update(np.ascontiguousarray(self.X[begin : begin + CHUNK_ROWS]).data)
         return {
             "kernels": {name: repr(kernel) for name, kernel in self.kernels.items()},
             "inputs": f"{self.X.shape} {self.X.dtype} {digest.hexdigest()}",
@@ -79,38 +110,39 @@ class Task:
         return blocks(self.X.shape[0], self.block)
 
 
+NO_LIMITS, NOBODY = Limits(), Listener()
+
+
 def gram_file(
     kernels: Mapping[str, Kernel],
     X: NDArray[Any],
     path: Path,
     *,
     dtype: Any = np.float64,
-    memory: int | None = None,
-    threads: int | None = None,
     overwrite: bool = False,
     repair: bool = False,
-    commit_seconds: float | None = None,
-    progress: Callable[[int, int, int], None] = lambda done, total, before: None,
-    say: Callable[[str], None] = lambda line: None,
+    limits: Limits = NO_LIMITS,
+    listener: Listener = NOBODY,
 ) -> Path:
-    """Write K(x_i, x_j) of each kernel as a dataset of its name, with at most `memory` bytes in use.
+    """Write K(x_i, x_j) of each kernel as a dataset of its name; returns `path`.
 
     Called again after a kill with the same kernels and inputs it goes on, and where the file is finished it checks it
     and returns. Blocks that an earlier call left are read and compared with their checksums first.
 
-    memory: bytes; blocks are made as large as fit. None: the largest that help.
+    kernels: name of the dataset → kernel.
+    X : (n, d), inputs; may be an `np.memmap`.
+    dtype: of the stored matrices, float64 or float32.
     overwrite: replace a finished file, when the new one is finished too, and throw away an unfinished one that does not
         belong to these kernels and inputs.
     repair: compute damaged blocks again; what is damaged beyond that is set aside under another name and made anew.
-    commit_seconds: time between commits of the journal; a kill loses the blocks since the last one.
-    progress: told (pairs done, in all, done by an earlier call).
-    say: told remarks, one line each.
+    limits: memory, threads and time between commits.
+    listener: what is called with progress and remarks.
     """
-    task = Task.of(kernels, X, dtype, memory)
+    task = Task.of(kernels, X, dtype, limits.memory)
     places = Places.of(Path(path))
-    with places.told(), places.alone():
+    with places.one_line_errors(), places.locked():
         _refuse_beyond_disk(task, places.part, shutil.disk_usage(places.part.parent).total)  # before X is read
-        call = earlier.Call(places, task.identity(), task.block, overwrite, repair, say)
+        call = earlier.Call(places, task.identity(), task.block, overwrite, repair, listener.say)
         if places.path.exists() and earlier.is_finished(call):
             return path
         assembly = Assembly.of(list(task.kernels.values()), task.X, task.X, True)  # refuses before anything is written
@@ -119,9 +151,8 @@ def gram_file(
             journal = _create(task, places, call.identity)
         else:
             task = replace(task, block=journal.block)
-            say(f"{places.part}: going on, {len(journal.done)} of {len(task.blocks())} blocks are there")
-        seconds = COMMIT_SECONDS if commit_seconds is None else commit_seconds
-        _fill(task, assembly, places, journal, threads or cores(), seconds, progress)
+            listener.say(f"{places.part}: going on, {len(journal.done)} of {len(task.blocks())} blocks are there")
+        _fill(task, assembly, places, journal, limits, listener.progress)
         stored.finish(places.part, journal)
         os.replace(places.part, places.path)
         fsync_directory(places.path.parent)
@@ -154,14 +185,16 @@ def _fill(
     assembly: Assembly,
     places: Places,
     journal: Journal,
-    threads: int,
-    commit_seconds: float,
+    limits: Limits,
     progress: Callable[[int, int, int], None],
 ) -> None:
     """Compute and write the blocks that are not done."""
+    threads = limits.threads or cores()
+    commit_seconds = COMMIT_SECONDS if limits.commit_seconds is None else limits.commit_seconds
     every = task.blocks()
     sizes = [(r.stop - r.start) * (c.stop - c.start) for r, c in every]
-    before = finished = sum(sizes[number] for number in journal.done)
+    total, before = sum(sizes), sum(sizes[number] for number in journal.done)
+    finished = before
     buffers = [np.empty(task.block**2, dtype=task.dtype) for _ in task.kernels]
     with stored.opened(places.part, write=True) as descriptor:
         committed = time.monotonic()
@@ -170,8 +203,12 @@ def _fill(
                 continue
             shape = (rows.stop - rows.start, columns.stop - columns.start)
             values = [buffer[: sizes[number]].reshape(shape) for buffer in buffers]
-            share = functools.partial(_tell, progress, finished, sizes[number], sum(sizes), before)
-            assembly.fill(values, rows, columns, threads, share)
+
+            def tell(done: int, whole: int, at: int = finished, size: int = sizes[number]) -> None:
+                # A block on the diagonal computes half of its entries: `done` is scaled to its share of the file.
+                progress(at + size * done // whole, total, before)
+
+            assembly.fill(values, rows, columns, threads, tell)
             matrices = [Matrix(descriptor, journal.offsets[name], journal.n, task.dtype) for name in task.kernels]
             written = [matrix.write((rows, columns), block) for matrix, block in zip(matrices, values, strict=True)]
             finished += sizes[number]
@@ -181,10 +218,3 @@ def _fill(
                 journal.commit(places.journal)
                 committed = time.monotonic()
         os.fsync(descriptor)
-
-
-def _tell(
-    progress: Callable[[int, int, int], None], at: int, size: int, total: int, before: int, done: int, whole: int
-) -> None:
-    """A block on the diagonal computes half of its entries: what it has done is scaled to its share of the file."""
-    progress(at + size * done // whole, total, before)

@@ -21,19 +21,23 @@ from simlab.kernels.gram.blocks import Matrix, described
 from simlab.kernels.gram.journal import Journal
 from simlab.record.checksum import SEAL_BYTES, Damaged, check_seal, of_file, seal
 
-LENGTH = re.compile(rb"\nsimlab gram 1 ([0-9]{12})")
+LENGTH = re.compile(rb"\nsimlab gram 1 ([0-9]{12})")  # the second of the three lines
 LENGTH_BYTES = len(b"\nsimlab gram 1 ") + 12
-CHECKED = "checksums"
-WHERE = "XXH3 of each block, behind the HDF5 data; simlab gram checks them"
+CHECKSUMS_ATTRIBUTE = "checksums"
+CHECKSUMS_VALUE = "XXH3 of each block, behind the HDF5 data; simlab gram checks them"
 """Attribute of the file and its value, which tell a damaged file from one of an earlier version."""
-HEAD_BYTES = 1 << 14
+HEAD_BYTES = 1 << 14  # within them CHECKSUMS_VALUE stands
 
 
 class Frame(NamedTuple):
-    """What a file says of itself, without a look at its blocks."""
+    """What a file says of itself, without a look at its blocks.
 
-    lines: list[str]  # one per damage
-    journal: Journal | None  # None: the blocks cannot be found or checked
+    lines: one per damage.
+    journal: None where the blocks cannot be found or checked.
+    """
+
+    lines: list[str]
+    journal: Journal | None
 
 
 def verify_gram(path: Path | str) -> list[str]:
@@ -140,7 +144,9 @@ def has_checksums(path: Path) -> bool:
         return True
     except Damaged:
         with path.open("rb") as file:  # HDF5 opens no file that is cut short
-            return WHERE.encode() in file.read(HEAD_BYTES) or _has(path, CHECKED, "code", "dtype", "inputs")
+            return CHECKSUMS_VALUE.encode() in file.read(HEAD_BYTES) or _has(
+                path, CHECKSUMS_ATTRIBUTE, "code", "dtype", "inputs"
+            )
 
 
 def _has(path: Path, *names: str) -> bool:

@@ -6,8 +6,8 @@ each piece is as far from the singularity, whatever its power (√z of ReLU, z^{
 own width, and a kernel of depth L, which varies on the scale √z ~ 1/L, needs no finer mesh than a shallow one. Piece
 and local coordinate ζ ∈ [−1, 1] are the leading and the trailing bits of z: no square root, no logarithm. A piece
 holds a polynomial of degree 7 in ζ, one cache line, through the Chebyshev points; it is checked at others, and where
-128 pieces an octave still miss 1e-13 of the largest value there is no table and the recursion is used. Pairs nearer
-than 2^{−20} are not looked up but computed, see `_pairs`: an inner product has lost their digits.
+128 pieces per octave still miss 1e-13 of the largest value there is no table and the recursion is used. Pairs nearer
+than 2^{−20} are not looked up but computed (`simlab.kernels.gram.pairs`): an inner product has lost their digits.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from numpy.typing import NDArray
 from simlab.core.jit import jit
 from simlab.kernels.kernel import Floats, Leaf, Pairs
 
-TERMS = 8
+TERMS = 8  # coefficients of a piece's polynomial
 OCTAVES = 20
-BITS = (4, 5, 6, 7)
-TOLERANCE = 1e-13
-NEAR = 2.0**-OCTAVES
+PIECE_BITS = (4, 5, 6, 7)  # b is tried in this order: 2^b pieces per octave
+RTOL = 1e-13  # of the largest value
+NEAR_Z = 2.0**-OCTAVES
 """Below this z an inner product, rounded to 1e-16, has lost too much of the angle."""
 
-MANTISSA = 52
-FRACTION = (1 << MANTISSA) - 1
-ONE = 1023 << MANTISSA  # the bits of 1.0
+MANTISSA_BITS = 52
+FRACTION_MASK = (1 << MANTISSA_BITS) - 1
+BITS_OF_ONE = 1023 << MANTISSA_BITS  # the float64 1.0 as an integer
 
+# Local coordinates ζ at which a piece is interpolated, and at which it is checked.
 NODES = np.cos(np.pi * (np.arange(TERMS) + 0.5) / TERMS)
 CHECKS = np.concatenate([[-1.0, 1.0], np.cos(np.pi * np.arange(1, TERMS) / TERMS)])
 
@@ -42,11 +43,11 @@ def table(leaf: Leaf, dim: int, norm: float) -> Floats | None:
     None where 1e-13 of the largest value is missed. `dim` is 1 for kernels that do not depend on it.
     """
     before = np.inf
-    for bits in BITS:
+    for bits in PIECE_BITS:
         values, checks = (_sample(leaf, dim, norm, bits, points) for points in (NODES, CHECKS))
         coefficients = np.linalg.solve(np.vander(NODES, TERMS, increasing=True), values.T).T
         error = float(np.abs(coefficients @ np.vander(CHECKS, TERMS, increasing=True).T - checks).max())
-        if error <= TOLERANCE * np.abs(checks).max():
+        if error <= RTOL * np.abs(checks).max():
             return np.ascontiguousarray(coefficients)
         if not error < before / 16:  # halving the pieces gains 2^8 where it converges at all
             return None
@@ -66,11 +67,16 @@ def _sample(leaf: Leaf, dim: int, norm: float, bits: int, points: Floats) -> Flo
 
 @jit(fastmath={"contract"})
 def look_up(u: Floats, tables: Floats, left: Floats, right: Floats, out: Floats, near: NDArray[np.int64]) -> int:
-    """out[k, i, j] = left[k, i] right[k, j] table_k(u[i, j]); pairs with z < NEAR are listed in near[0], near[1].
+    """out[k, i, j] = left[k, i] right[k, j] table_k(u[i, j]); returns the number of near pairs, those with z < NEAR_Z.
 
-    `tables` : (tables, 2P, 8). The number of near pairs is returned; what is looked up for them is of no use. 5.2 ns a
-    pair for two tables on one core, of which 1.2 for the positions; 17 ns with table rows taken as arrays and signed
-    indices, which Numba checks for being negative.
+    u : (n, m), cosines.
+    tables : (K, 2P, 8).
+    left, right : (K, n), (K, m): factors for each row and column.
+    out : (K, n, m). What it holds for near pairs is of no use.
+    near : (2, n m): rows near[0] and columns near[1] of the near pairs, from the front.
+
+    5.2 ns per pair for two tables on one core, of which 1.2 for the positions; 17 ns with table rows taken as arrays
+    and signed indices, which Numba checks for being negative.
     """
     n, m = u.shape
     pieces = tables.shape[1] // 2
@@ -85,12 +91,12 @@ def look_up(u: Floats, tables: Floats, left: Floats, right: Floats, out: Floats,
         some = 0
         for j in range(m):
             z[j] = 1.0 - abs(u[i, j])
-            some += z[j] < NEAR
+            some += z[j] < NEAR_Z
         for j in range(m):
             # z = 1 belongs to the last piece's end, and what is nearer than the first piece is clipped.
-            piece = max(0, min((z_bits[j] >> (MANTISSA - bits)) - first, pieces - 1))
+            piece = max(0, min((z_bits[j] >> (MANTISSA_BITS - bits)) - first, pieces - 1))
             at[j] = np.uint64(TERMS * (piece + (pieces if u[i, j] < 0.0 else 0)))
-            x_bits[j] = ((z_bits[j] << bits) & FRACTION) | ONE
+            x_bits[j] = ((z_bits[j] << bits) & FRACTION_MASK) | BITS_OF_ONE
         for j in range(m):
             x[j] = 1.0 if z[j] >= 1.0 else 2.0 * x[j] - 3.0
         for k in range(tables.shape[0]):
@@ -107,7 +113,7 @@ def look_up(u: Floats, tables: Floats, left: Floats, right: Floats, out: Floats,
                 out[k, i, j] = (even + y * odd) * (left[k, i] * right[k, j])
         if some:
             for j in range(m):
-                if z[j] < NEAR:
+                if z[j] < NEAR_Z:
                     near[0, count] = i
                     near[1, count] = j
                     count += 1
@@ -116,11 +122,11 @@ def look_up(u: Floats, tables: Floats, left: Floats, right: Floats, out: Floats,
 
 @jit
 def find_near(u: Floats, near: NDArray[np.int64]) -> int:
-    """The pairs with z < NEAR, listed in near[0], near[1]; their number."""
+    """List the pairs with z < NEAR_Z in near[0] (rows) and near[1] (columns); returns their number."""
     count = 0
     for i in range(u.shape[0]):
         for j in range(u.shape[1]):
-            if 1.0 - abs(u[i, j]) < NEAR:
+            if 1.0 - abs(u[i, j]) < NEAR_Z:
                 near[0, count] = i
                 near[1, count] = j
                 count += 1

@@ -102,11 +102,12 @@ def float64_cube_eigenvalues(
         raise SimlabError(f"the kernel is not a number at u = {1 - t[~np.isfinite(kappa)][0]:.6g}")
     want = [degree is None or k <= degree for k in range(max_degree + 1)]
     values = _eigenvalues([arb(float(v)) for v in kappa], want, 1200)  # exact, as the binomials are
-    return drowned([v.mid() for v in values], np.full(max_degree + 1, noise * np.abs(kappa).max()), want, dim + 1)
+    absolute = np.full(max_degree + 1, noise * np.abs(kappa).max())
+    return with_relative_errors([v.mid() for v in values], absolute, want, dim + 1)
 
 
-def drowned(values: list[arb], absolute: Floats, want: list[bool], nodes: int) -> Eigenvalues:
-    """Float64's eigenvalues with relative errors: inf where the absolute error exceeds the value."""
+def with_relative_errors(values: list[arb], absolute: Floats, want: list[bool], nodes: int) -> Eigenvalues:
+    """Float64's eigenvalues from absolute errors: the relative one is inf where the absolute one exceeds the value."""
     size = np.array([abs(float(v)) for v in values])
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.where(want, np.where(size > absolute, absolute / size, np.inf), 0.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from dataclasses import replace
 
 import numpy as np
 from flint import arb, ctx
@@ -15,21 +16,22 @@ from flint import arb, ctx
 from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.kernels.kernel import Kernel, Leaf
-from simlab.kernels.spectra.eigenvalues import Eigenvalues, eigenvalues
+from simlab.kernels.spectra.eigenvalues import Zonal, eigenvalues
 from simlab.kernels.spectra.endpoints import Endpoints
 from simlab.kernels.spectra.extract import extract
 from simlab.kernels.spectra.extract64 import extract64
+from simlab.kernels.spectra.result import Eigenvalues
 from simlab.kernels.spectra.sample import Profile
 from simlab.kernels.spectra.spectrum import Spectrum
 
-ALONE = threading.Lock()
-"""FLINT's precision belongs to the process: one thread at a time."""
+FLINT_LOCK = threading.Lock()
+"""FLINT's precision is a setting of the process: one thread at a time."""
 
 MAX_DIM, MAX_DEGREE = 100_000, 20_000
 """What can be had in minutes; beyond, asymptotics serve better."""
 
 MAX_GRADING = 32
-NOISE = 1e-10
+QUADRATURE_NOISE = 1e-10
 """Relative error of a profile that is only known by quadrature in float64."""
 
 
@@ -41,14 +43,14 @@ def decompose(kernel: Kernel, dim: int, max_degree: int, domain: str, rtol: floa
     rtol = checks.number(rtol, "rtol", least=1e-30, below=1)
     if domain == "cube" and max_degree > dim:
         raise BadInput(f"max_degree = {max_degree}: at most {dim}, the dimension, on the cube")
-    with ALONE:
+    with FLINT_LOCK:
         return _decompose(kernel, dim, max_degree, domain, rtol)
 
 
 @functools.lru_cache(maxsize=64)
 def _decompose(kernel: Kernel, dim: int, max_degree: int, domain: str, rtol: float) -> Spectrum:
     parts = [(scale, _eigenvalues(term, dim, max_degree, domain, rtol)) for scale, term in kernel.linear_terms()]
-    spectrum = Spectrum.of(kernel, domain, dim, _added(parts), _trace(kernel))
+    spectrum = Spectrum.of(kernel, domain, dim, _sum(parts), _trace(kernel))
     for array in (spectrum.degrees, spectrum.eigenvalues, spectrum.log10, spectrum.multiplicities, spectrum.errors):
         array.flags.writeable = False  # shared by everyone who asks
     return spectrum
@@ -60,8 +62,8 @@ def expand(kernel: Kernel) -> Endpoints:
     if len(terms) == 1 and isinstance(leaf := terms[0][1], Leaf) and (known := leaf.known_endpoints()) is not None:
         return known.scaled(terms[0][0])
     profile = profile_of(kernel)
-    with ALONE:
-        return extract64(kernel.profile, noise=NOISE) if profile is None else extract(profile)
+    with FLINT_LOCK:
+        return extract64(kernel.profile, noise=QUADRATURE_NOISE) if profile is None else extract(profile)
 
 
 def profile_of(kernel: Kernel) -> Profile | None:
@@ -88,31 +90,30 @@ def _eigenvalues(kernel: Kernel, dim: int, max_degree: int, domain: str, rtol: f
         series: Eigenvalues | None = kernel.series_eigenvalues(dim, max_degree, rtol)
         if series is not None:
             return series
+    grading = 1 if domain == "cube" else _grading(kernel)
+    kappa = Zonal(profile_of(kernel), kernel.profile, grading, kernel.polynomial_degree())
+    if kappa.exact is None:
+        kappa = replace(kappa, noise=QUADRATURE_NOISE)
+    return eigenvalues(kappa, dim, max_degree, domain=domain, rtol=rtol)
+
+
+def _grading(kernel: Kernel) -> int:
+    """m where all of κ's leaves are analytic in x, θ = (π/2) x^m."""
     gradings = [leaf.grading() for leaf in kernel.leaves()]
-    if domain == "sphere" and None in gradings:
+    known = [m for m in gradings if m is not None]
+    if len(known) < len(gradings):
         raise BadInput(
             f"{kernel!r}: no way to its spectrum is known, as (1-u)^γ of an odd γ is multiplied; add instead"
         )
-    if domain == "sphere" and max(m for m in gradings if m is not None) > MAX_GRADING:
+    if max(known) > MAX_GRADING:
         raise BadInput(
             f"{kernel!r}: too deep for a spectrum: an activation that jumps leaves (1-u)^(1/2^(depth-1)), which can be "
             f"integrated up to depth {MAX_GRADING.bit_length() + 1}"
         )
-    profile = profile_of(kernel)
-    return eigenvalues(
-        profile,
-        kernel.profile,
-        dim,
-        max_degree,
-        domain=domain,
-        rtol=rtol,
-        grading=max(m for m in gradings if m is not None) if domain == "sphere" else 1,
-        degree=kernel.polynomial_degree(),
-        **({"noise": NOISE} if profile is None else {}),
-    )
+    return max(known)
 
 
-def _added(parts: list[tuple[float, Eigenvalues]]) -> Eigenvalues:
+def _sum(parts: list[tuple[float, Eigenvalues]]) -> Eigenvalues:
     if len(parts) == 1 and parts[0][0] == 1.0:
         return parts[0][1]
     digits = max(part.digits for _, part in parts)

@@ -2,7 +2,7 @@
 
 If κ(1−t) = poly + c₊ t^ν + … and κ(−1+t) = poly + c₋ t^ν + …, ν not an integer, then
 μ_k ~ (c₊ + (−1)^k c₋) C(d,ν) Γ(k−ν)/Γ(k+ν+d−1),  C(d,ν) = 2^{d+ν−2} Γ(d/2) Γ(ν+(d−1)/2)/(√π Γ(−ν)).
-`extract` in `_extract` finds ν, c₊ and c₋ of any kernel by numbers.
+`extract` (`simlab.kernels.spectra.extract`) finds ν, c₊ and c₋ of any kernel by numbers.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ B = math.sqrt(2) / math.pi
 
 @dataclass(frozen=True)
 class Endpoints:
-    """`exponent` ν, None for a kernel smooth at both ends; `at_plus_one` c₊ and `at_minus_one` c₋ of t^ν.
+    """The singularities of κ at u = ±1.
 
-    An end whose own exponent is larger has the coefficient 0.0, and `weaker` = (its exponent, its coefficient), or None
-    if it is smooth.
+    exponent: ν; None for a kernel smooth at both ends.
+    at_plus_one: c₊; 0.0 where the exponent at u = 1 is larger than ν.
+    at_minus_one: c₋; 0.0 where the exponent at u = −1 is larger than ν.
+    weaker: (exponent, coefficient) of the end with the larger exponent; None where it is smooth, or both are equal.
     """
 
     exponent: float | None

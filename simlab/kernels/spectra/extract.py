@@ -21,9 +21,8 @@ from simlab.kernels.spectra.sample import Profile, log2
 ORDER = 8
 """Integer powers killed at first: a kernel without a non-integer power below t^9 is called smooth."""
 
-START = 160
+START_EXPONENT, MAX_EXPONENT = 160, 1 << 15  # of 2 in t = 2^−m
 MAX_BITS = 1 << 17
-MAX_EXPONENT = 1 << 15
 
 
 def extract(profile: Profile) -> Endpoints:
@@ -59,12 +58,12 @@ def _exponent(values: list[arb]) -> float | None:
 
 def _end(profile: Profile, sign: int) -> tuple[float, float] | None:
     """(ν, c) at u = `sign`, or None."""
-    rough = _exponent(_remainder(profile, sign, START, ORDER))
+    rough = _exponent(_remainder(profile, sign, START_EXPONENT, ORDER))
     if rough is None or rough > ORDER + 0.5:
         return None
     if math.isnan(rough):
         rough = float(ORDER)
-    m, before, order = START, rough, min(ORDER, math.ceil(rough) + 1)
+    m, before, order = START_EXPONENT, rough, min(ORDER, math.ceil(rough) + 1)
     while m < MAX_EXPONENT:
         m *= 2
         values = _remainder(profile, sign, m, order)

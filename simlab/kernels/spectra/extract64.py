@@ -1,6 +1,6 @@
 """The leading non-integer power at u = ±1 of a kernel known in float64 only: a few digits, or a refusal. MATH §4.
 
-The differences of `_extract` over t = 2^−3 … 2^−40. Smaller t means a smaller next term but more rounding; the best t
+The differences of `extract` over t = 2^−3 … 2^−40. Smaller t means a smaller next term but more rounding; the best t
 is where neighbouring exponents, carried on geometrically to their limit (Aitken), move least.
 """
 
@@ -18,11 +18,11 @@ from simlab.kernels.spectra.sample import Profile64
 
 Floats = NDArray[np.float64]
 
-COARSEST, FINEST = 3, 40
+COARSEST, FINEST = 3, 40  # exponents m of t = 2^−m
 KILLED = 3
 """Powers 0 … 3 are killed: a kernel that leaves t^4, or nothing, is called smooth."""
 
-TOLERANCE = 0.01
+TOLERANCE = 0.01  # largest error of the exponent
 
 
 def extract64(profile64: Profile64, *, noise: float = 2.0**-50) -> Endpoints:

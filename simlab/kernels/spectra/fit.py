@@ -7,8 +7,9 @@ their own constants. p = 2s: μ_k ~ k^{−p}, ν = (p−d+1)/2.
 
 What the model leaves out is no noise, and dies out at a pace of its own: the interval is Student's for the residuals
 plus twice the change of p from the lower half of the window to the upper. A small ν (step, depth ≥ 4) is followed by
-t^{2ν}, whose share falls like k^{−2ν}, too slowly to be seen in a window: `SLOW` allows for it. ReLU of depths 2 to 8
-and step of depths 2 to 6, d = 2 … 100, degrees up to 40, 80, 120: the true exponent lies in all of 252 intervals.
+t^{2ν}, whose share falls like k^{−2ν}, too slowly to be seen in a window: `SLOW_SHARE` allows for it. ReLU of depths
+2 to 8 and step of depths 2 to 6, d = 2 … 100, degrees up to 40, 80, 120: the true exponent lies in all of 252
+intervals.
 """
 
 from __future__ import annotations
@@ -25,21 +26,26 @@ from simlab.core.errors import BadInput, SimlabError, shown
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-UNCLEAR = 0.5
-"""Half-width of the interval from which on the decay is not called a power."""
+WIDEST_POWER_LAW = 0.5
+"""Largest half-width of the interval of p at which the decay is called a power."""
 
 WINDOW = "two degrees, the first and the last"
 
-SLOW = 0.3
+SLOW_SHARE = 0.3
 """Share of t^{2ν} in the bias of the exponent for ν < 0.2; fits of the step of depth 5 and 6 show 0.04 to 0.2."""
 
 
 @dataclass(frozen=True)
 class Decay:
-    """μ_k ~ 10^log10_constants[k mod 2] · k^{−exponent}; nan where a parity was not used.
+    """μ_k ~ 10^log10_constants[k mod 2] · k^{−exponent}.
 
-    `interval`: 95 %; `nu` = (exponent − d + 1)/2; `power_law` is False where the interval is wider than ±0.5: the decay
-    is no power (a smooth kernel), or the degrees do not reach it yet; `window`: first and last degree used.
+    exponent: p.
+    interval: 95 % confidence interval of p.
+    nu: (exponent − d + 1)/2.
+    log10_constants: of even and of odd degrees; nan where a parity was not used.
+    power_law: False where the interval is wider than ±0.5: the decay is no power (a smooth kernel), or the degrees do
+        not reach it yet.
+    window: first and last degree used.
     """
 
     exponent: float
@@ -82,14 +88,14 @@ def fit_decay(
     halves = [inside & (k <= middle), inside & (k > middle)]
     below, above = (_solve(k[half], y[half], dim)[0] if np.count_nonzero(half) >= 6 else s for half in halves)
     p, nu = 2 * s, s - (dim - 1) / 2
-    slow = SLOW * abs(nu) if nu < 0.2 else 0.0
+    slow = SLOW_SHARE * abs(nu) if nu < 0.2 else 0.0
     half_width = 2 * (spread + 2 * max(abs(above - below), abs(above - s)) + slow)
     return Decay(
         exponent=p,
         interval=(p - half_width, p + half_width),
         nu=nu,
         log10_constants=constants,
-        power_law=bool(half_width <= UNCLEAR),
+        power_law=bool(half_width <= WIDEST_POWER_LAW),
         window=(int(k[inside][0]), int(k[inside][-1])),
     )
 

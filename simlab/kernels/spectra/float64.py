@@ -1,6 +1,6 @@
 """Eigenvalues of a zonal kernel on the sphere in float64: quick, and honest about where it ends. MATH §4.
 
-The quadrature of `_moments` in float64 at two resolutions. μ_k carries an absolute error of about eps · E|κ P_k|: for
+The quadrature of `moments` in float64 at two resolutions. μ_k carries an absolute error of about eps · E|κ P_k|: for
 the NTK of depth 3 five digits are right at degree 100 in dimension 10, and none from degree 32 on in dimension 64. The
 bound stated is the difference of the two resolutions plus (noise + 2 eps)(4 + k/4) · E|κ P_k|, 6 to 120 times the error
 found against Arb (by kernel; d = 2 … 500, up to degree 1000).
@@ -13,10 +13,10 @@ import math
 import numpy as np
 from flint import arb
 
-from simlab.core.errors import BadInput, SimlabError
-from simlab.kernels.spectra.cube import EPS, drowned
+from simlab.core.errors import SimlabError
+from simlab.kernels.spectra.cube import EPS, with_relative_errors
 from simlab.kernels.spectra.result import Eigenvalues, Floats
-from simlab.kernels.spectra.sample import Profile64
+from simlab.kernels.spectra.sample import Profile64, check_sphere
 from simlab.sphere.hemisphere import unit_interval
 from simlab.sphere.legendre import legendre
 
@@ -54,13 +54,13 @@ def float64_eigenvalues(
 ) -> Eigenvalues:
     """μ_0 … μ_{max_degree} with a bound of their relative errors, inf where the error exceeds the value.
 
-    `noise`: relative error of `profile64` itself. Kernels with structure in u finer than 1/max_degree, or not analytic
-    in θ^{1/grading}, are resolved as far as nodes go: the two resolutions say how far.
+    grading, degree: as in `simlab.kernels.spectra.eigenvalues.Zonal`.
+    noise: relative error of `profile64` itself.
+
+    Kernels with structure in u finer than 1/max_degree, or not analytic in θ^{1/grading}, are resolved as far as nodes
+    go: the two resolutions say how far.
     """
-    if dim < 2:
-        raise BadInput(f"dim = {dim}: a sphere needs dimension 2 or more")
-    if max_degree < 0:
-        raise BadInput(f"max_degree = {max_degree}: a degree is 0 or more")
+    check_sphere(dim, max_degree)
     nodes = math.ceil((0.42 * max_degree + 40) * (1 + grading) / 2 + 0.25 * dim) + 40
     for _ in range(4):
         coarse, _ = _moments(profile64, dim, max_degree, nodes, grading)
@@ -72,4 +72,4 @@ def float64_eigenvalues(
             break
     want = [degree is None or k <= degree for k in range(max_degree + 1)]
     values = [arb(float(v)) if some else arb(0) for v, some in zip(mu, want, strict=True)]
-    return drowned(values, rounding + moved, want, nodes)
+    return with_relative_errors(values, rounding + moved, want, nodes)

@@ -3,7 +3,7 @@
 μ_k = c_d ∫_0^{π/2} [κ(cos θ) + (−1)^k κ(−cos θ)] P_k(cos θ) sin^{d−2}θ dθ, nodes of `simlab.sphere.hemisphere`: one
 recurrence over half the sphere serves both parities. It is stable and |P_k| ≤ 1, so it runs on integers
 P_k 2^bits, and rounding leaves an error of less than 10^−digits · max|κ| in μ_k whatever its size. FLINT's integers
-take 1.2 µs a node and degree at 600 bits; Python's own 1.6 times (at 5000 bits 5 times) and balls 1.5 times as long.
+take 1.2 µs per node and degree at 600 bits; Python's own 1.6 times (at 5000 bits 5 times) and balls 1.5 times as long.
 """
 
 from __future__ import annotations
@@ -20,7 +20,13 @@ from simlab.sphere.hemisphere import density_constant, hemisphere
 
 @dataclass(frozen=True)
 class Moments:
-    """`values`, exactly 0 where not wanted; `log10_noise` bounds log10 of their rounding errors."""
+    """The result of one quadrature.
+
+    values: μ_k, exactly 0 where not wanted.
+    log10_noise: bound of log10 of their rounding errors.
+    nodes: on half the sphere.
+    digits: decimal digits that the computation carried.
+    """
 
     values: list[arb]
     log10_noise: float

@@ -15,9 +15,12 @@ Floats = NDArray[np.float64]
 class Eigenvalues:
     """μ_0 … μ_K of a zonal kernel.
 
-    `values`: in high precision, exact zeros exactly 0; `errors`: bound of |error/μ_k| a degree, before the rounding
-    to float64 (0 for an exact zero, inf where nothing of the value can be trusted); `digits`: decimal digits that the
-    computation carried; `nodes`: of its quadrature or sum; `method`: "arb", "series" or "float64".
+    values: in high precision; exact zeros are exactly 0.
+    errors: bound of |error/μ_k| per degree, before the rounding to float64; 0 for an exact zero, inf where nothing of
+        the value can be trusted.
+    digits: decimal digits that the computation carried.
+    nodes: number of nodes of its quadrature, or of terms of its sum.
+    method: "arb", "series" or "float64".
     """
 
     values: list[arb]

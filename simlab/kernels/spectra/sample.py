@@ -9,15 +9,23 @@ import numpy as np
 from flint import arb, ctx, fmpz
 from numpy.typing import NDArray
 
-from simlab.core.errors import SimlabError
+from simlab.core.errors import BadInput, SimlabError
 
 Profile = Callable[[list[arb]], list[arb]]
-"""κ at cosines, in the precision of the moment."""
+"""κ at a list of cosines, at FLINT's current precision."""
 
 Profile64 = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 """κ(t, s) in float64 at u = 1 − t = s − 1."""
 
 LOG2_10 = math.log2(10)
+
+
+def check_sphere(dim: int, max_degree: int) -> None:
+    """Refuse what is no dimension of a sphere, or no degree."""
+    if dim < 2:
+        raise BadInput(f"dim = {dim}: a sphere needs dimension 2 or more")
+    if max_degree < 0:
+        raise BadInput(f"max_degree = {max_degree}: a degree is 0 or more")
 
 
 def log2(x: arb) -> float:
@@ -34,10 +42,10 @@ def fixed(x: arb, bits: int) -> fmpz:
 
 
 def sample(profile: Profile, points: Callable[[], list[arb]], digits: int) -> tuple[list[arb], list[arb], arb]:
-    """(points, κ, max|κ|), every ball of κ narrower than 10^−digits · max|κ|, in the precision which that takes.
+    """(points, κ, max|κ|), every ball of κ narrower than 10^−digits · max|κ|.
 
-    `points` is called in the precision at work. Near ±1 an arccos costs half of its digits: balls say how many more
-    are needed.
+    points: gives the cosines at FLINT's current precision; called again whenever more digits are needed. Near ±1 an
+        arccos costs half of its digits: the balls' radii say how many more are needed.
     """
     bits = math.ceil(digits * LOG2_10) + 32
     for _ in range(10):

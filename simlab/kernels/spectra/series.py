@@ -16,7 +16,7 @@ from flint import arb, ctx
 
 from simlab.core.errors import BadInput, SimlabError
 from simlab.kernels.spectra.result import Eigenvalues
-from simlab.kernels.spectra.sample import LOG2_10, log2
+from simlab.kernels.spectra.sample import LOG2_10, check_sphere, log2
 from simlab.sphere.multiplicity import log10_multiplicity
 
 MAX_DIGITS = 12_000
@@ -26,10 +26,7 @@ def power_exponential_eigenvalues(
     c: float, gamma: float, dim: int, max_degree: int, rtol: float = 1e-15
 ) -> Eigenvalues:
     """μ_0 … μ_{max_degree} of exp(−c(1−u)^γ) on S^{dim−1}, relative error ≤ rtol/100."""
-    if dim < 2:
-        raise BadInput(f"dim = {dim}: a sphere needs dimension 2 or more")
-    if max_degree < 0:
-        raise BadInput(f"max_degree = {max_degree}: a degree is 0 or more")
+    check_sphere(dim, max_degree)
     if not (math.isfinite(c) and math.isfinite(gamma) and gamma > 0):
         raise BadInput(f"c = {c}, gamma = {gamma}: both must be finite and gamma positive")
     if c == 0:
@@ -75,7 +72,7 @@ def _count(x: float, log10_tail: float) -> int:
 
 
 def _sums(c: float, gamma: float, dim: int, max_degree: int, terms: int) -> list[arb]:
-    """Σ_{j<terms} for every degree, in balls at the precision of the moment."""
+    """Σ_{j<terms} for every degree, in balls at FLINT's current precision."""
     half = arb(dim) / 2
     nus = [arb(gamma) * j for j in range(terms)]
     constant = arb(2) ** (dim - 2) * half.gamma() / arb.pi().sqrt()

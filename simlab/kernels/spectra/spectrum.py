@@ -30,10 +30,16 @@ class Bounded(NamedTuple):
 class Spectrum:
     """κ(u) = Σ_k μ_k N_k P_k(u) on the sphere S^{d−1}, or the same on the cube {±1}^d with λ_k and C(d, k).
 
-    `eigenvalues` (float64; exact zeros are 0.0), `log10` of them (−inf for exact zeros; right where float64
-    underflows), `multiplicities` (exact: int64, or Python's integers where they exceed it), `errors` (relative bounds
-    before rounding to float64; inf: not known), `method` ("arb", "series", "float64"), `trace` = κ(1) = Σ N μ over all
-    degrees.
+    kernel: the kernel κ.
+    domain: "sphere" or "cube".
+    dim: d.
+    degrees: 0 … K.
+    eigenvalues: μ_k or λ_k in float64; exact zeros are 0.0.
+    log10: of the eigenvalues; −inf for exact zeros; right where float64 underflows.
+    multiplicities: exact; int64, or Python's integers where they exceed it.
+    errors: relative bounds before rounding to float64; inf: not known.
+    method: "arb", "series" or "float64", joined by "+" for a sum of kernels.
+    trace: κ(1) = Σ N μ over all degrees.
     """
 
     kernel: Any
@@ -66,7 +72,7 @@ class Spectrum:
         return degree
 
     def weights(self) -> Floats:
-        """N μ a degree, its share of the trace; by logarithms where a factor leaves the range of float64."""
+        """N μ per degree, its share of the trace; by logarithms where a factor leaves the range of float64."""
         sign = np.where(self.eigenvalues < 0, -1.0, 1.0)
         pairs = zip(self.multiplicities, np.abs(self.eigenvalues), self.log10, strict=True)
         sizes = [

@@ -19,7 +19,7 @@ from simlab.core.errors import BadInput, SimlabError
 from simlab.kernels.spectra.moments import Moments, moments
 from simlab.kernels.spectra.parity import wanted
 from simlab.kernels.spectra.result import Eigenvalues, Floats
-from simlab.kernels.spectra.sample import LOG2_10, Profile, log2
+from simlab.kernels.spectra.sample import LOG2_10, Profile, check_sphere, log2
 from simlab.sphere.multiplicity import log10_multiplicity
 
 MAX_ROUNDS = 14
@@ -38,15 +38,14 @@ def start_nodes(max_degree: int, dim: int, digits: int, grading: int) -> int:
     return math.ceil((0.42 * max_degree + 0.9 * digits) * (1 + grading) / 2 + 0.2 * dim) + 40
 
 
-def start_digits(max_degree: int, dim: int, log10_guess: float | None) -> int:
-    """Digits before that of μ_K ~ 10^log10_guess, by default for N μ_K ~ K^−4 as of ReLU's random features."""
-    if log10_guess is None:
-        log10_guess = -log10_multiplicity(dim, max_degree) - 4 * math.log10(max_degree + 1) - 2
+def start_digits(max_degree: int, dim: int) -> int:
+    """Digits before the first of μ_K, if N μ_K ~ K^−4 as of ReLU's random features."""
+    log10_guess = -log10_multiplicity(dim, max_degree) - 4 * math.log10(max_degree + 1) - 2
     return math.ceil(max(0.0, -log10_guess)) + 5
 
 
 def relative_differences(coarse: list[arb], fine: list[arb]) -> Floats:
-    """|coarse − fine|/|fine| a degree; 0 where both are exactly 0, inf where only `fine` is."""
+    """|coarse − fine|/|fine| per degree; 0 where both are exactly 0, inf where only `fine` is."""
     with ctx.workprec(64):
         logs = [(log2(_exact_difference(a, b)), log2(b)) for a, b in zip(coarse, fine, strict=True)]
     return np.array(
@@ -74,18 +73,12 @@ def sphere_eigenvalues(
     rtol: float = 1e-15,
     grading: int = 1,
     degree: int | None = None,
-    log10_guess: float | None = None,
 ) -> Eigenvalues:
     """μ_0 … μ_{max_degree} of κ = `profile` on S^{dim−1}, relative differences of two resolutions ≤ rtol/100.
 
-    `grading`: the integer m for which κ is analytic in θ^{1/m} at θ = 0 and π (1 for the ReLU family and smooth
-    kernels, 2^{L−2} for step and sign of depth L ≥ 3). `degree`: that of κ where it is a polynomial.
-    `log10_guess`: of the smallest eigenvalue, to start with enough digits.
+    grading, degree: as in `simlab.kernels.spectra.eigenvalues.Zonal`.
     """
-    if dim < 2:
-        raise BadInput(f"dim = {dim}: a sphere needs dimension 2 or more")
-    if max_degree < 0:
-        raise BadInput(f"max_degree = {max_degree}: a degree is 0 or more")
+    check_sphere(dim, max_degree)
     if grading < 1:
         raise BadInput(f"grading = {grading}: must be 1 or more")
     if not 1e-30 <= rtol < 1:
@@ -96,7 +89,7 @@ def sphere_eigenvalues(
         return Eigenvalues([arb(0)] * (max_degree + 1), np.zeros(max_degree + 1), 0, 0, "arb")
     goal = rtol / 100
     spare = SPARE_DIGITS + max(0, math.ceil(-math.log10(goal)) - 17)
-    digits = start_digits(last, dim, log10_guess) + spare
+    digits = start_digits(last, dim) + spare
     nodes = start_nodes(last, dim, digits, grading)
     slow, error = 0, math.inf
     for _ in range(MAX_ROUNDS):

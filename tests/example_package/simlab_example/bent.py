@@ -64,10 +64,10 @@ class Bent(Activation):
     def numbers(self) -> Floats:
         return np.array([self.c])
 
-    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb]]:
         bend = arb(self.c) ** 2
         F = [q * u + bend * q * q * (1 + 2 * u * u) for u in us]
-        return F, [1 + 4 * bend * q * u for u in us] if tangent else None
+        return F, [1 + 4 * bend * q * u for u in us] if tangent else []
 
     def polynomial_degree(self) -> int:
         return 2

@@ -14,6 +14,7 @@ from simlab.activations import Activation, Compiled
 from simlab.activations import relu as relu_file
 from simlab.activations import tanh as tanh_file
 from simlab.activations.relu import ReLU
+from simlab.activations.step import Step
 from simlab.activations.tanh import Tanh
 from simlab.core.jit import jit
 
@@ -98,23 +99,16 @@ class WrongSeries(Tanh):
 
 
 class WrongArb(ReLU):
-    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb] | None]:
+    def arb_dual(self, q: arb, us: list[arb], tangent: bool) -> tuple[list[arb], list[arb]]:
         F, slopes = super().arb_dual(q, us, tangent)
-        return F, None if slopes is None else [1.001 * slope for slope in slopes]
+        return F, [1.001 * slope for slope in slopes]
 
 
-class Jumping(Activation):
-    """The step, which says nothing of its jump."""
+class Jumping(Step):
+    """Says nothing of its jump."""
 
-    has_arb: ClassVar[bool] = False
-
-    def compiled(self) -> Compiled:
-        from simlab.activations.step import Step
-
-        return Step().compiled()
-
-    def kink_points(self) -> tuple[float, ...]:
-        return (0.0,)
+    def jumps(self) -> bool:
+        return False
 
 
 @pytest.mark.parametrize(
