@@ -13,8 +13,8 @@ import pytest
 
 import simlab
 from simlab import activations, kernels, machines, networks
-from simlab.core import catalogue, lookup
-from simlab.core.parsing import parse
+from simlab.core import catalogue
+from simlab.core.parsing import choose
 from simlab.kernels import ntk
 from simlab.machines.feature_ridge import feature_path
 from simlab.networks.bound import Bound
@@ -22,7 +22,6 @@ from simlab.sphere import legendre, mean_relu, multiplicity, power, zonal
 from simlab.targets import Radial
 from tests.support.argument_walk import Call, mistakes
 
-RNG = np.random.default_rng(0)
 X = np.array([[1.0, 0.0, 0.0], [0.0, 0.6, 0.8], [0.0, 1.0, 0.0]])
 y = np.array([1.0, -1.0, 0.5])
 POINTS = np.random.default_rng(1).standard_normal((60, 3))
@@ -35,8 +34,12 @@ RIDGE, PROCESS = machines.KernelRidge(ntk(2)).fit(X, y), machines.GaussianProces
 FEATURES = machines.FeatureRidge(MAP).fit(X, y)
 
 
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
 def machine(name: str, **fields: Any) -> Any:
-    """A machine made and fitted: its fields are checked by then."""
+    """A machine with these fields, fitted: `fit` checks them."""
     return lambda **changed: getattr(machines, name)(**(fields | changed)).fit(X, y)
 
 
@@ -76,7 +79,7 @@ SPHERE = [
     Call("slope_at_one", zonal.slope_at_one, {"dim": 3, "degree": 2}),
     Call("mode_slope", zonal.mode_slope, {"dim": 3, "degree": 2, "u": [0.5]}),
     Call("mode_curvature", zonal.mode_curvature, {"dim": 3, "degree": 2, "u": [0.5]}),
-    Call("axes", zonal.axes, {"count": 2, "dim": 3, "rng": RNG}),
+    Call("axes", zonal.axes, {"count": 2, "dim": 3, "rng": rng()}),
     Call("cosines", zonal.cosines, {"X": X, "V": X}),
     Call("zonal", zonal.zonal, {"degree": 2, "V": X, "X": X}),
     Call("zonal_gradient", zonal.zonal_gradient, {"degree": 2, "V": X, "X": X}),
@@ -101,8 +104,8 @@ MACHINES = [
     Call("KernelRidge.score", RIDGE.score, {"X": X, "y": y, "sample_weight": y**2}),
     Call("GaussianProcess", machine("GaussianProcess", kernel=ntk(2)), {"kernel": ntk(2), "noise": 0.1}),
     Call("GaussianProcess.predict", PROCESS.predict, {"X": X, "return_std": True, "return_cov": False}),
-    Call("sample_prior", PROCESS.sample_prior, {"X": X, "count": 2, "rng": RNG}),
-    Call("sample_posterior", PROCESS.sample_posterior, {"X": X, "count": 2, "rng": RNG}),
+    Call("sample_prior", PROCESS.sample_prior, {"X": X, "count": 2, "rng": rng()}),
+    Call("sample_posterior", PROCESS.sample_posterior, {"X": X, "count": 2, "rng": rng()}),
     Call(
         "FeatureRidge",
         machine("FeatureRidge", features=MAP),
@@ -141,56 +144,39 @@ MACHINES = [
 ]
 
 
+def examples(room: str) -> Iterator[tuple[str, Any]]:
+    """(name, kind) of every example of every kind of a room."""
+    for kind, fields in catalogue.all_examples(room):
+        yield kind, choose(room, {"kind": kind, **fields}, room)
+
+
 def of_kinds() -> Iterator[Call]:
-    """The functions of every kind of networks, targets and data that draw, and those that tell a size."""
-    for kind, fields in catalogue.all_examples("networks"):
-        module = lookup.get("networks", kind)
-        net = parse(module.Params, fields)
-        for name in ("initialise", "draw"):
-            if function := getattr(module, name, None):
-                yield Call(f"{kind}.{name}", lambda dim, rng, f=function, p=net: f(p, dim, rng), {"dim": 3, "rng": RNG})
-        if hasattr(module, "loops"):
-            theta = module.initialise(net, 3, np.random.default_rng(1))
-            bound, outputs = Bound(net, 3), getattr(net, "outputs", 1)
-            labels = np.ones((3, outputs))
+    """The methods of every kind of networks, targets and data that draw, and those that tell a size."""
+    for kind, net in examples("networks"):
+        if isinstance(net, networks.Trainable):
+            theta, labels = net.initialise(3, np.random.default_rng(1)), np.ones((3, net.output_count()))
+            yield Call(f"{kind}.initialise", net.initialise, {"dim": 3, "rng": rng()})
             yield Call(f"{kind}.Bound", lambda dim, dtype, p=net: Bound(p, dim, dtype), {"dim": 3, "dtype": "float64"})
-            yield Call(
-                f"{kind}.forward", lambda theta, X, m=module, p=net: m.forward(p, theta, X), {"theta": theta, "X": X}
-            )
-            yield Call(
-                f"{kind}.tangent_gram",
-                lambda theta, X, Y, m=module, p=net: m.tangent_gram(p, theta, X, Y),
-                {"theta": theta, "X": X, "Y": X},
-            )
-            yield Call(
-                f"{kind}.loss_and_gradient",
-                bound.loss_and_gradient,
-                {"theta": theta, "X": X, "y": labels, "alpha": 1.0},
-            )
-            yield Call(f"{kind}.push", bound.push, {"theta": theta, "v": theta, "X": X})
-            yield Call(f"{kind}.pull", bound.pull, {"theta": theta, "R": labels, "X": X})
-        if hasattr(module, "features"):
-            weights = module.draw(net, 3, np.random.default_rng(1))
-            yield Call(
-                f"{kind}.features",
-                lambda weights, X, part, m=module, p=net: m.features(p, weights, X, part),
-                {"weights": weights, "X": X, "part": slice(0, 2)},
-            )
-    for kind, fields in catalogue.all_examples("targets"):
-        module = lookup.get("targets", kind)
-        target = parse(module.Params, fields)
-        yield Call(f"{kind}.draw", lambda dim, rng, m=module, p=target: m.draw(p, dim, rng), {"dim": 5, "rng": RNG})
-        if hasattr(module, "power"):
-            yield Call(
-                f"{kind}.power",
-                lambda dim, max_degree, m=module, p=target: m.power(p, dim, max_degree),
-                {"dim": 5, "max_degree": 3},
-            )
-    for kind, fields in catalogue.all_examples("data"):
-        module = lookup.get("data", kind)
-        if not getattr(module, "FINITE", False):
-            law = parse(module.Params, fields)
-            yield Call(f"{kind}.sample", lambda n, rng, m=module, p=law: m.sample(p, n, rng), {"n": 3, "rng": RNG})
+            yield Call(f"{kind}.forward", net.forward, {"theta": theta, "X": X})
+            yield Call(f"{kind}.tangent_gram", net.tangent_gram, {"theta": theta, "X": X, "Y": X})
+            yield Call(f"{kind}.tangent_blocks", net.tangent_blocks, {"theta": theta, "X": X, "Y": X})
+            labelled = {"theta": theta, "X": X, "y": labels, "alpha": 1.0}
+            yield Call(f"{kind}.loss_and_gradient", net.loss_and_gradient, labelled)
+            yield Call(f"{kind}.push", net.push, {"theta": theta, "v": theta, "X": X})
+            yield Call(f"{kind}.pull", net.pull, {"theta": theta, "R": labels, "X": X})
+            if net.has_features:
+                yield Call(f"{kind}.features", net.features, {"theta": theta, "X": X})
+        if isinstance(net, networks.FeatureMap):
+            weights = net.draw(3, np.random.default_rng(1))
+            yield Call(f"{kind}.draw", net.draw, {"dim": 3, "rng": rng()})
+            yield Call(f"{kind}.features_of", net.features_of, {"weights": weights, "X": X, "part": slice(0, 2)})
+    for kind, target in examples("targets"):
+        yield Call(f"{kind}.draw", target.draw, {"dim": 5, "rng": rng()})
+        if target.knows_power:
+            yield Call(f"{kind}.power", target.power, {"dim": 5, "max_degree": 3})
+    for kind, law in examples("data"):
+        if not law.finite:
+            yield Call(f"{kind}.sample", law.sample, {"n": 3, "rng": rng()})
 
 
 OTHERS = [

@@ -82,16 +82,16 @@ class Cell:
 class Display:
     """Shows snapshots and remarks. Use as a context manager; call it with a snapshot."""
 
-    compiling = False
+    compiling = False  # whether it was said that code is being compiled
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
         self.bar: Any = None
         self.cell: Cell | None = None
         self.tasks: list[Any] = []
+        # The row above those of one run: label, done, total, text.
         self.head: Callable[[], tuple[str, float, float, str]] | None = None
-        """What is above the points of one run: a row of label, done, total and text."""
-        self.last = time.monotonic()
+        self.last = time.monotonic()  # when a line was last printed
 
     def __enter__(self) -> Display:
         if not self.quiet and (display := notebook_display()) is not None:
@@ -150,7 +150,7 @@ class Display:
             self.say("; ".join([*above, _points(shot), *(f"{r.label}: {_steps(r)}" for r in shot.running)]))
 
     def amount(self, label: str, done: float, total: float, rate: float) -> None:
-        """One piece of work that is not a sweep: `done` of `total`, so many a second."""
+        """One piece of work that is not a sweep: `done` of `total`, `rate` per second."""
         left = (total - done) / rate if rate > 0 else None
         text = f"{100 * done / total:.0f} %, {quantity(rate)} {label}/s, {clock(left)} left"
         if self.bar is not None:

@@ -13,9 +13,9 @@ from simlab.cli import _options, _text
 if TYPE_CHECKING:
     from simlab.record.reader import Results
 
-SPEC_LINES = 24
-FAILURES = 5
-VALUES = 8
+SPEC_LINES = 24  # shown without --whole, as the next two
+SHOWN_FAILURES = 5
+SHOWN_VALUES = 8  # of an axis
 OWN = ("length", "status", "error")
 """What results.h5 says of the points themselves."""
 
@@ -112,8 +112,8 @@ def _from_directory(run: Any) -> dict[str, Any]:
         "threads": spec.threads,
         "points": {"all": spec.sweep.points, **{s.name.lower(): int((status == s).sum()) for s in Status}},
         "failures": [
-            {"point": point, "at": spec.sweep.label(point), "error": error}
-            for point, (_, error, _) in sorted(index.failed.items())
+            {"point": point, "at": spec.sweep.label(point), "error": failure.error}
+            for point, failure in sorted(index.failed.items())
         ],
         # From the writing of spec.toml to the last commit; results.h5 holds no clock, so as to be the same each time.
         "seconds": max(0.0, max(commits) - run.spec_path.stat().st_mtime) if commits else None,
@@ -180,7 +180,7 @@ _STATES = {"unfinished": "under way", "failed": "failed", "pending": "not begun"
 
 def _print_failures(found: dict[str, Any], whole: bool) -> None:
     failures = found["failures"]
-    shown = failures if whole else failures[:FAILURES]
+    shown = failures if whole else failures[:SHOWN_FAILURES]
     for failure in shown:
         where = failure.get("at", f"point {failure['point']}")
         click.echo(_text.wrap(f"failed: {where}: {failure['error']}", 4, "  "))
@@ -191,8 +191,8 @@ def _print_failures(found: dict[str, Any], whole: bool) -> None:
 def _listed(values: list[Any], whole: bool) -> str:
     """``13 values: 1, 1.78, … 1000``"""
     texts = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
-    if len(texts) > VALUES and not whole:
-        texts = [*texts[: VALUES - 2], "…", texts[-1]]
+    if len(texts) > SHOWN_VALUES and not whole:
+        texts = [*texts[: SHOWN_VALUES - 2], "…", texts[-1]]
     joined = ", ".join(texts).replace("…, ", "… ")
     return f"{len(values)} value{'' if len(values) == 1 else 's'}: {joined}"
 

@@ -7,7 +7,7 @@ import textwrap
 
 from simlab.cli._encoding import can_print
 
-PROSE = 100
+PROSE_COLUMNS = 100
 """Paragraphs stay narrower than this, however wide the terminal."""
 
 
@@ -35,7 +35,7 @@ def wrap(text: str, indent: int = 0, first: str | None = None) -> str:
     """A paragraph within the terminal's width; `first` stands before its first line, instead of the indentation."""
     return textwrap.fill(
         " ".join(text.split()),
-        min(width(), PROSE),
+        min(width(), PROSE_COLUMNS),
         initial_indent=" " * indent if first is None else first,
         subsequent_indent=" " * indent,
         break_long_words=False,

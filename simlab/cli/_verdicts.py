@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from simlab.claims.ledger import Verdict
     from simlab.lab.pace import Snapshot
 
-SECONDS = 7
+TIME_COLUMNS = 7
 """Columns of the time that a claim took."""
 
 
@@ -28,13 +28,15 @@ def line(verdict: Verdict, names: int, width: int) -> str:
 
     row = verdict.row
     state = None if row["holds"] is None else passed(row)
-    room = width - 2 - names - 2 - 2 - SECONDS
+    room = width - 2 - names - 2 - 2 - TIME_COLUMNS
     before = "control accepted: " if row["control"] == "accepted" else ""
     measured = row["measured"]
     whole = measured if not before or row["holds"] is False else verdict.short
     text = before + (whole if len(before + whole) <= room else verdict.short or measured)
     taken = "" if verdict.seconds is None else duration(verdict.seconds)
-    return f"{_mark(state)} {row['claim']:<{names}}  {_text.abridge(text, room):<{room}}  {taken:>{SECONDS}}".rstrip()
+    return (
+        f"{_mark(state)} {row['claim']:<{names}}  {_text.abridge(text, room):<{room}}  {taken:>{TIME_COLUMNS}}".rstrip()
+    )
 
 
 def _mark(state: bool | None) -> str:

@@ -55,7 +55,7 @@ class Course:
 
     problem: what the flow descends on.
     theta0: weights at the start.
-    linearised: problem and weights at the start of the linearised network beside; None where no observable needs it.
+    linearised: problem and weights at the start of the linearised network; None where no observable needs it.
     cache: what observables keep from record to record in this process.
     """
 

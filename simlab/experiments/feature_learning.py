@@ -1,7 +1,7 @@
-"""A flow of a network beside kernel ridge regression on the same samples: what learned features are worth. MATH §5–7.
+"""A flow of a network, and kernel ridge regression on the same samples: what learned features are worth. MATH §5–7.
 
 The network and its flow are those of `gradient_flow`. The kernel is fitted to the same (X, y) at every ridge, and its
-error E (f − f*)² is that over the same test inputs; to speak of the best ridge is then to choose it in hindsight, which
+error E (f − f*)² is measured on the same test inputs. Choosing the best ridge is then a choice in hindsight, which
 favours the kernel. Errors are mean squares: twice the losses. Streams: as in `gradient_flow`.
 """
 

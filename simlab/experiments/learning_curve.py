@@ -1,15 +1,15 @@
-"""The test error of kernel ridge regression on n samples, beside the average that theory predicts. MATH §5.
+"""The test error of kernel ridge regression on n samples, and the average that theory predicts. MATH §5.
 
-y_i = f*(x_i) + σ ε_i; the error is E (f − f*)² over fresh inputs and exact labels: excess error. All `ridges` are tried
-and one is chosen by the error on validation data, with noisy labels like the training ones; test data choose nothing.
+y_i = f*(x_i) + σ ε_i. The error is E (f − f*)² over fresh inputs and exact labels: the excess error. All `ridges` are
+tried, and the one with the least error on validation data, whose labels are as noisy as the training ones, is chosen;
+test data choose nothing. A `reference` kernel is fitted to the same data with a ridge of its own choice.
 
-The theory (`simlab.theory.learning_curve`) averages over data, and knows the target by its power a degree. It is there
-where inputs are uniform on the sphere that the kernel's spectrum is of and the target's power is known; else its
-numbers are NaN. The measured error by degree is that of the residual f − f*, over pairs of test points
-(`simlab.sphere.power.degree_power`); beside it `simlab.theory.degree_residual`.
+The theory (`simlab.theory.learning_curve`) averages over data, and needs the target's power per degree only. It applies
+where inputs are uniform on the sphere that the kernel's spectrum belongs to and the target's power is known; elsewhere
+its numbers are NaN. The error by degree is measured on the residual f − f*, over pairs of test points
+(`simlab.sphere.power.degree_power`), and predicted by `simlab.theory.degree_residual`.
 
-A `reference` kernel is fitted to the same data with a ridge of its own choice. Streams: ``data``, ``validation``,
-``test`` (inputs), ``target``, ``noise``, ``validation_noise``.
+Streams: ``data``, ``validation``, ``test`` (inputs), ``target``, ``noise``, ``validation_noise``.
 """
 
 from __future__ import annotations

@@ -3,17 +3,18 @@
 The learners, all on the same samples:
 
     "descent"   the network, trained by the flow
-    "tangent"   the network linearised where it was drawn: f₀ + K(·,X)(K + λI)⁻¹(y − f₀), K its exact tangent kernel, of
-                all outputs together where the network tells it (`tangent_blocks`), else the mean over outputs
+    "tangent"   the network linearised at its start: f₀ + K(·,X)(K + λI)⁻¹(y − f₀), K its exact tangent kernel. K is of
+                all outputs together where the network gives that (`tangent_blocks`), else the mean over outputs
     "last"      its last layer alone: ridge regression with the conjugate kernel H Hᵀ
-    "kernel"    kernel ridge regression with the kernel given
+    "kernel"    kernel ridge regression with the given kernel
 
-A kernel machine takes that of the `ridges`, in units of the mean of K's diagonal, which has the least error on the
-validation data; a search over steps and weight decays is an axis of the sweep, whose best is to be chosen by
-`validation_error` as well. Test data choose nothing. Errors are E‖f − y‖², summed over the outputs; those of a net that
-diverged are NaN. Where the target is F + αG(F) the parts of both in f are recorded (`simlab.targets.hierarchy`).
+A kernel machine takes the ridge with the least error on the validation data; `ridges` are in units of the mean of K's
+diagonal. A search over steps and weight decays is an axis of the sweep, whose best is to be chosen by
+`validation_error` as well. Test data choose nothing. Errors are E‖f − y‖², summed over the outputs, and NaN for a net
+that diverged. Where the target is F + αG(F), the parts of both in f are recorded (`simlab.targets.hierarchy`).
 
-coordinates = "target" shows the learner those coordinates of x alone that the target depends on.
+``coordinates = "target"`` shows the learner only those coordinates of x that the target depends on.
+
 Streams: ``data``, ``validation``, ``test`` (inputs), ``target``, ``init``; flows: ``batches``, ``fresh``, ``noise``.
 """
 

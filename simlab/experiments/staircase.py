@@ -1,15 +1,17 @@
 """Which degrees of a target are learned: from n samples by a kernel, or by N random neurons from ∞ samples. MATH §7.
 
-x uniform on S^{d−1}(√d); targets f* = Σ_k Z_k of the given degrees, Z_k(x) = √N(d,k) P_k(v_k·x̂) with random axes v_k:
-power 1 in each degree. Recorded is E (f_k − Z_k)², the share of degree k that is not learned, exact given the draw:
+x is uniform on S^{d−1}(√d). Targets are f* = Σ_k Z_k over the given degrees, Z_k(x) = √N(d,k) P_k(v_k·x̂) with random
+axes v_k: power 1 in each degree. Recorded is E (f_k − Z_k)², the share of degree k that is not learned, exact given the
+draw. The learners:
 
 - ``krr``: kernel ridge regression on n samples, f = Σ α_i κ(x_i·x); Funk–Hecke gives f_k (`simlab.sphere.zonal`). The
-  average predicted by `simlab.theory.learning_curve` stands beside it;
-- ``rf``, ``nt``: the best fit by N random neurons φ(w·x + b), and by their tangent features too, at n = ∞
+  average that `simlab.theory.learning_curve` predicts is recorded too;
+- ``rf``, ``nt``: the best fit by N random neurons φ(w·x + b), or by these and their tangent features, at n = ∞
   (`simlab.theory.neuron_span`).
 
-Several targets are fitted to one draw of inputs or weights, and their mean is recorded. Streams: ``data`` (inputs or
-weights), ``target``, ``noise``.
+Several targets are fitted to one draw of inputs or weights, and their mean is recorded.
+
+Streams: ``data`` (inputs or weights), ``target``, ``noise``.
 """
 
 from __future__ import annotations

@@ -74,7 +74,10 @@ def descend(
 
 @dataclass(kw_only=True)
 class LangevinState(SteppingState):
-    """rng: the generator of the noise, where it stands."""
+    """Where the descent stands.
+
+    rng: the generator of the noise.
+    """
 
     rng: np.random.Generator
 

@@ -79,7 +79,10 @@ def descend(
 
 @dataclass(kw_only=True)
 class MomentumState(SteppingState):
-    """velocity: v, of the length of θ."""
+    """Where the descent stands.
+
+    velocity: v, of the length of θ.
+    """
 
     velocity: Array
 

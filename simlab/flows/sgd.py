@@ -9,15 +9,19 @@ with the mean square itself, its learning rate is half of η and its weight deca
 `layerwise` trains the layers one after another, from the first to the last and the steps shared out evenly: what the
 network calls its `stages`. Each goes through the whole schedule of the step size.
 
+Batches:
+
 sampling = "epochs"       every epoch visits each training sample once, in a new random order; its last batch has what
                           is left over (n mod B samples)
 sampling = "replacement"  each sample of a batch is drawn from all n, independently
 fresh = true              one pass: every batch is new, from the law of the data and the target, and none comes again.
                           The training samples then only serve to measure. Samples are drawn in chunks of a fixed
                           number of batches, so that nothing depends on the clock; the state keeps the generator as it
-                          was before the chunk and the place in it.
+                          was before the chunk, and the place in it.
 
-A loss that is not finite or beyond the limit is that of a batch. Streams: ``batches`` (orders), ``fresh`` (samples).
+The flow ends where the loss of a batch is not finite or beyond the limit.
+
+Streams: ``batches`` (orders), ``fresh`` (samples).
 """
 
 from __future__ import annotations
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 EPOCHS, REPLACEMENT, FRESH = range(3)
 CHUNK_ROWS = 4096
+"""Fresh samples drawn at a time, rounded down to whole batches."""
 
 
 @jit
@@ -147,7 +152,9 @@ def descend(
 
 @dataclass(kw_only=True)
 class SGDState(SteppingState):
-    """rng: the generator of the orders; of fresh samples as it was before the chunk that `at` is in.
+    """Where the descent stands.
+
+    rng: the generator of the orders; of fresh samples as it was before the chunk that `at` is in.
     at: the place in `order`, or in the chunk of fresh samples.
     order: the order of the samples in this epoch, (n,); empty where there are no epochs.
     velocity: v, of the length of θ; None without momentum.
@@ -262,7 +269,7 @@ class SGD(Stepping):
         return X, y
 
     def _stage(self, problem: Problem, step: int) -> Stage:
-        """The one that this step belongs to."""
+        """The stage that this step belongs to."""
         if not self.layerwise:
             return Stage(problem.trained, 0, self.steps)
         stages = _stages(problem)
@@ -283,6 +290,7 @@ def _draw_chunk(problem: Problem, size: int, before: np.random.Generator) -> tup
 
 
 def _stages(problem: Problem) -> tuple[range, ...]:
+    """The parts of θ that are trained one after another."""
     network = None if problem.bound is None else problem.bound.network
     if network is None or not network.has_stages:
         raise BadInput("flow.layerwise = true: the network does not say which part of it is a layer")

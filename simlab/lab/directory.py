@@ -110,7 +110,7 @@ class RunDirectory:
         if overwrite:
             return
         if self.exists:
-            changed = differences(self.read_spec(), spec)
+            changed = differences(self.read_spec(computes=False), spec)
             if changed:
                 raise BadInput(
                     f"{self.path}: holds a run of another spec ({first_few(changed)});"

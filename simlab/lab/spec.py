@@ -31,7 +31,7 @@ from simlab.lab.sweep import Sweep, flat
 from simlab.lab.tables import Given, assign, copied, given_tables, parse_toml, read_file, with_values
 from simlab.lab.toml_text import Tables
 
-KEPT_POINTS = 1000  # whose experiments are kept: as many as `needs` looks at
+KEPT_EXPERIMENTS = 1000  # as many as `needs` looks at
 
 
 class Header(Table):
@@ -46,12 +46,20 @@ class Header(Table):
 
 @dataclass(frozen=True)
 class Spec:
-    """A validated spec. `tables` are resolved; `figure` is kept apart; `given` is None where it is not known."""
+    """A validated spec.
+
+    tables: [experiment] and the tables of the kinds it holds, resolved.
+    sweep: the axes.
+    figure: [figure] as it was given; None without one.
+    given: the spec as the user gave it; None where that is not known.
+    """
 
     tables: Tables
     sweep: Sweep
     figure: Tables | None
     given: Given | None = field(default=None, compare=False)
+    # Combination of axes → its experiment; the one that was asked for last is the last one.
+    _experiments: dict[int, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def header(self) -> Header:
@@ -73,35 +81,34 @@ class Spec:
         return catalogue.get("experiments", self.header.kind, "experiment.kind")
 
     def at(self, point: int) -> Any:
-        """The experiment of one point: validated once, and kept while it is one of the last KEPT_POINTS asked for."""
-        if point not in self._known:
+        """The experiment of one point, validated once: points that differ only in their seed share it.
+
+        It is kept while it is one of the last KEPT_EXPERIMENTS that were asked for.
+        """
+        combination = self.sweep.combination(point)
+        if combination not in self._experiments:
             return self.parse(point)
-        found = self._known[point] = self._known.pop(point)  # last again
+        found = self._experiments[combination] = self._experiments.pop(combination)  # now it is the last one
         if (watch := reads.current()) is not None:
-            for path, kind in _inside(found, "experiment", ""):
+            for path, kind in kinds_inside(found):
                 watch.name(kind, path)
         return found
 
     def parse(self, point: int) -> Any:
-        """The experiment of one point, validated now."""
+        """The experiment of one point, validated now: whoever watches sees what its rules look at."""
         fixed = self._fixed
         if (watch := reads.current()) is not None:
             for name, chosen in fixed.items():
                 watch.name(chosen, name)
         found = _parse_point(self.experiment_class, self.tables | fixed, self.sweep.values(point))
-        self._known[point] = found
-        if len(self._known) > KEPT_POINTS:
-            del self._known[next(iter(self._known))]
+        self._experiments[self.sweep.combination(point)] = found
+        if len(self._experiments) > KEPT_EXPERIMENTS:
+            del self._experiments[next(iter(self._experiments))]
         return found
 
     @cached_property
-    def _known(self) -> dict[int, Any]:
-        """Point → its experiment, the one asked for last at the end."""
-        return {}
-
-    @cached_property
     def _fixed(self) -> Tables:
-        """The choices that no axis touches, parsed once: half the time of a point."""
+        """The kinds that no axis touches, validated once: half the time that a point takes."""
         swept = {key.partition(".")[0] for key in self.sweep.keys}
         rooms = rooms_of(self.experiment_class)
         single = {name: room for name, room in rooms.items() if name in self.tables and name not in swept}
@@ -179,7 +186,7 @@ def resolve(
 
 
 def _resolved(tables: Mapping[str, Any], seed: int | None, as_given: Given | None) -> Spec:
-    """Validated at the first point alone."""
+    """Validated at the first point only; its experiment is kept."""
     given = copied(tables)
     figure = given.pop("figure", None)
     sweep_table = given.pop("sweep", None)
@@ -200,12 +207,13 @@ def _resolved(tables: Mapping[str, Any], seed: int | None, as_given: Given | Non
     values = sweep.values(0)
     first = _parse_point(experiment, given, values)
     # What the sweep overrides must be right as well: somebody meant it.
-    _parse_point(experiment, given, {key: value for key, value in values.items() if not _has(given, key)})
+    if any(_has(given, key) for key in values):
+        _parse_point(experiment, given, {key: value for key, value in values.items() if not _has(given, key)})
     sweep = _whole_axes(experiment, given, sweep)
-    drawn = header.seed if header.seed is not None else seed if seed is not None else secrets.randbits(32)
+    root = header.seed if header.seed is not None else seed if seed is not None else secrets.randbits(32)
     resolved = _write_out(given, first, sweep)
-    resolved["experiment"] |= {"seed": drawn, "threads": header.threads}
-    return Spec(resolved, sweep, figure, as_given)
+    resolved["experiment"] |= {"seed": root, "threads": header.threads}
+    return Spec(resolved, sweep, figure, as_given, {0: first})
 
 
 def read_back(tables: Mapping[str, Any], hash_: str | None, given: Given | None, *, computes: bool = True) -> Spec:
@@ -213,7 +221,7 @@ def read_back(tables: Mapping[str, Any], hash_: str | None, given: Given | None,
 
     Where it is not, the spec is checked as any other, and has another hash than this one.
 
-    computes: check the first point, whether this version of simlab still takes it. Without, no experiment is imported.
+    computes: validate the first point: does this version of simlab still accept it? Without, no experiment is imported.
     """
     if not computes and isinstance(tables.get("experiment"), dict):
         own = {key: table for key, table in tables.items() if key not in ("sweep", "figure")}
@@ -278,15 +286,19 @@ def _brief(value: Any) -> str:
     return value if isinstance(value, str) and len(value) <= LONGEST_VALUE else shown(value)
 
 
-def _inside(kind: Kind, path: str, choices_at: str) -> Iterator[tuple[str, Kind]]:
-    """A kind and the kinds that it is made of, each with the dotted key of its table, as `parse` names them."""
+def kinds_inside(kind: Kind, path: str = "experiment", tables_at: str = "") -> Iterator[tuple[str, Kind]]:
+    """A kind and all kinds that it holds, each with the dotted key of its table, as `parse` names them.
+
+    path: dotted key of the kind's own table.
+    tables_at: what comes before the keys of the tables of its kinds; "" for an experiment, whose tables are at the top.
+    """
     yield path, kind
     for name in rooms_of(type(kind)):
-        value, key = getattr(kind, name), join(choices_at, name)
+        value, key = getattr(kind, name), join(tables_at, name)
         named = [(f"{key}[{i}]", one) for i, one in enumerate(value)] if isinstance(value, tuple) else [(key, value)]
         for at, one in named:
             if isinstance(one, Kind):
-                yield from _inside(one, at, at)
+                yield from kinds_inside(one, at, at)
 
 
 def _parse_point(experiment: type[Any], tables: Mapping[str, Any], values: Mapping[str, Any]) -> Any:

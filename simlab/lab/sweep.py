@@ -38,16 +38,22 @@ WORDS = ("seeds", "zip", "independent")
 GENERATORS = ("linspace", "logspace", "geomspace", "range")
 MOST_POINTS = 10_000_000
 MOST_VALUES = 2_000_000
-"""Of all axes together: they are held in memory and written into spec.toml one by one."""
+"""Of all axes together. They are held in memory, and spec.toml lists each of them."""
 MOST_KEYS = 1000
 MOST_DIMENSIONS = 24
-"""HDF5 has 32, and a recorded array has some of its own."""
-DEEPEST = 10  # parts of a dotted key
+"""HDF5 allows 32, and a recorded array has some of its own."""
+MOST_KEY_PARTS = 10  # between the dots
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Axes by key, the groups of keys that advance together, the number of repetitions (None: no dimension seed)."""
+    """The axes of a sweep.
+
+    axes: dotted key → its values.
+    groups: keys that advance together, one group per dimension; the first key names the dimension.
+    seeds: number of repetitions; None: there is no dimension "seed".
+    independent: keys whose value is mixed into the random streams.
+    """
 
     axes: dict[str, list[Any]]
     groups: tuple[tuple[str, ...], ...]
@@ -75,7 +81,7 @@ class Sweep:
                 group = next((g for g in zipped if key in g), (key,))
                 groups.append(group)
                 seen.update(group)
-                # The first of a group names the dimension; the others may stay at a value, as min(10, 0.1/τ²) does.
+                # The first key of a group names the dimension; others may repeat a value, as min(10, 0.1/τ²) does.
                 if not _distinct(axes[group[0]]):
                     raise BadInput(f"sweep.{group[0]} = {_short(axes[group[0]])}: a value is there twice")
         sweep = cls(axes, tuple(groups), seeds, tuple(independent))
@@ -116,7 +122,7 @@ class Sweep:
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
-        """How far apart the points of neighbouring values are, by dimension."""
+        """Per dimension: the difference of the numbers of two points that are neighbours along it."""
         return tuple(math.prod(self.sizes[i + 1 :]) for i in range(len(self.sizes)))
 
     @property
@@ -138,6 +144,10 @@ class Sweep:
             for group, index in zip(self.groups, self.position(point), strict=False)
             for key in group
         }
+
+    def combination(self, point: int) -> int:
+        """The number of the combination of values: points that differ only in their seed have the same."""
+        return point // (self.seeds or 1)
 
     def seed_index(self, point: int) -> int:
         return self.position(point)[-1] if self.seeds is not None else 0
@@ -200,8 +210,8 @@ class Sweep:
 def flat(table: dict[str, Any], at: str = "") -> dict[str, Any]:
     """Axes written without quotes (network.width = […]) arrive as nested tables: the same key."""
     found: dict[str, Any] = {}
-    if at.count(".") >= DEEPEST:
-        raise BadInput(f"sweep.{at}: an axis is a dotted key of at most {DEEPEST} parts")
+    if at.count(".") >= MOST_KEY_PARTS:
+        raise BadInput(f"sweep.{at}: an axis is a dotted key of at most {MOST_KEY_PARTS} parts")
     if len(table) > MOST_KEYS:
         raise BadInput(f"sweep{'.' if at else ''}{at}: {len(table)} keys; at most {MOST_KEYS}")
     for name, value in table.items():
@@ -224,8 +234,8 @@ def flat(table: dict[str, Any], at: str = "") -> dict[str, Any]:
 
 def _axes(table: dict[str, Any]) -> dict[str, list[Any]]:
     axes = {key: _values(key, value) for key, value in flat(table).items() if key not in WORDS}
-    if deep := next((key for key in axes if key.count(".") >= DEEPEST), None):
-        raise BadInput(f"sweep.{deep}: an axis is a dotted key of at most {DEEPEST} parts")
+    if deep := next((key for key in axes if key.count(".") >= MOST_KEY_PARTS), None):
+        raise BadInput(f"sweep.{deep}: an axis is a dotted key of at most {MOST_KEY_PARTS} parts")
     if (count := sum(map(len, axes.values()))) > MOST_VALUES:
         raise BadInput(f"[sweep]: {count} values in all axes; at most {MOST_VALUES} in one run")
     return axes

@@ -20,10 +20,10 @@ from simlab.lab.toml_text import Tables
 
 parse_toml = toml_text.loads
 MOST_BYTES = 64 << 20
-"""Of a file that a user gives."""
-LONGEST_INTEGER = 128  # bits, of a seed
-DEEPEST = 30
-"""Tables and lists inside each other."""
+"""Of a spec file that a user gives."""
+INTEGER_BITS = 128  # as many as a seed may have
+MOST_LEVELS = 30
+"""Of tables and lists inside each other."""
 SETTINGS_MARK = "\n# Given beside this file:\n"
 SETTING = "# --set "
 
@@ -118,11 +118,11 @@ def plain(tables: Mapping[str, Any]) -> Tables:
     """Tables of Python as TOML would give them: tuples and arrays as lists, NumPy's numbers as Python's."""
 
     def walk(value: Any, key: str, depth: int) -> Any:
-        if isinstance(value, int) and value.bit_length() > LONGEST_INTEGER:
-            raise BadInput(f"{key} = {shown(value)}: must fit into {LONGEST_INTEGER} bits")
+        if isinstance(value, int) and value.bit_length() > INTEGER_BITS:
+            raise BadInput(f"{key} = {shown(value)}: must fit into {INTEGER_BITS} bits")
         if isinstance(value, str | int | float) and not isinstance(value, np.generic):
             return value
-        if depth > DEEPEST:
+        if depth > MOST_LEVELS:
             raise BadInput(TOO_DEEP)
         if isinstance(value, Mapping):
             for name in value:
@@ -143,14 +143,14 @@ def plain(tables: Mapping[str, Any]) -> Tables:
     return found
 
 
-TOO_DEEP = f"spec: tables and lists are more than {DEEPEST} deep"
+TOO_DEEP = f"spec: tables and lists are more than {MOST_LEVELS} deep"
 
 
 def copied(tables: Mapping[str, Any]) -> Tables:
     """A copy that shares no table and no list; refuses what is too deep, or holds itself."""
 
     def walk(value: Any, depth: int) -> Any:
-        if depth > DEEPEST:
+        if depth > MOST_LEVELS:
             raise BadInput(TOO_DEEP)
         if isinstance(value, dict):
             return {key: walk(item, depth + 1) for key, item in value.items()}

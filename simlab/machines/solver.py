@@ -74,8 +74,13 @@ def solve_path(
     1e-6. `progress` is told (iterations, largest residual). A column that cannot reach the tolerance ends with the best
     solution met, its residual, and a note.
     """
-    operator: Operator = K if isinstance(K, Operator) else _stored(_square(K))
-    labels = _labels(Y, operator.size)
+    operator: Operator
+    if isinstance(K, Operator):
+        operator, labels = K, _labels(Y, K.size)
+    else:
+        matrix = _square(K)
+        labels = _labels(Y, len(matrix))  # first: `_stored` looks at all entries
+        operator = _stored(matrix)
     chosen = np.array(dense.checked_ridges(ridges))
     if tolerance is not None:
         tolerance = checks.number(tolerance, "tolerance", above=0, below=1)

@@ -17,7 +17,7 @@ from simlab.core import catalogue, checks
 from simlab.core.parsing import parse
 from simlab.networks.network import FeatureMap, Network, ThreeLayer, Trainable
 
-__all__ = ["FeatureMap", "Network", "ThreeLayer", "Trainable", "get"]
+__all__ = ["FeatureMap", "Network", "ThreeLayer", "Trainable", "check", "get"]
 
 
 def get(name: str, **fields: Any) -> Network:
@@ -25,6 +25,16 @@ def get(name: str, **fields: Any) -> Network:
     checks.instance(name, "network", str, "the name of a kind, a string")
     found: Network = parse(catalogue.get("networks", name, "network"), fields, f"network {name}")
     return found
+
+
+def check(network: Network) -> None:
+    """Check that a network keeps its contract; AssertionError says in one line where it does not.
+
+    For small networks: each weight is moved once for the central differences.
+    """
+    from simlab.networks.checking import check_network
+
+    check_network(network)
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves

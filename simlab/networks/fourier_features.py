@@ -39,6 +39,7 @@ class FourierFeatures(FeatureMap):
     """Φ_j(x) = √(2/m) cos(w_j·x/s + b_j)."""
 
     has_exact: ClassVar[bool] = True
+    may_be_bounded: ClassVar[bool] = True
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"width": 8},
         {"width": 8, "kernel": "laplacian", "scale": 2.0},

@@ -53,6 +53,7 @@ class MLP(Wide, Trainable):
     """L weight layers, h^ℓ = W^ℓ ã^{ℓ−1}."""
 
     has_features: ClassVar[bool] = True
+    may_be_bounded: ClassVar[bool] = True
     lack: ClassVar[str] = "no net of dense layers"
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"width": 7, "depth": 3},

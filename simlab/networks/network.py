@@ -41,6 +41,7 @@ class Network(Kind):
     has_stages: whether it names layers that can be trained one after another (`Trainable.stages`).
     has_tangent_blocks: whether `Trainable.tangent_blocks` has a way of its own, without forming the Jacobian.
     has_exact: whether `FeatureMap.exact` is there.
+    may_be_bounded: whether with some fields f is bounded, or `Trainable.grows` tells its growth.
     """
 
     lack: ClassVar[str] = "no network of use here"
@@ -50,6 +51,7 @@ class Network(Kind):
     has_stages: ClassVar[bool] = False
     has_tangent_blocks: ClassVar[bool] = False
     has_exact: ClassVar[bool] = False
+    may_be_bounded: ClassVar[bool] = False
 
     def output_count(self) -> int:
         """Number c of outputs."""
@@ -68,7 +70,7 @@ class Network(Kind):
         return self
 
     def unbounded(self) -> str:
-        """Why f may grow with ‖x‖, as "network.key = value"; empty where f is bounded whatever the weights."""
+        """Why f may grow with ‖x‖, as "network.key = value"; empty where it does not, or where `grows` tells it."""
         return f"network.kind = {self.kind!r}"
 
     def limit_kernel(self, dim: int, radius: float | None = None) -> Limit:
@@ -104,6 +106,14 @@ class Trainable(Network):
     @abstractmethod
     def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
         """K = J Jᵀ over what is trained: (n, n), or (n, n') between the rows of X and Y; the mean over outputs."""
+
+    def grows_at_start(self) -> str:
+        """Why f is known to grow with ‖x‖ at the start, as "network.key = value"; empty where that is not known."""
+        return ""
+
+    def grows(self, theta: Floats) -> bool:
+        """Whether f is known to grow with ‖x‖ with these weights."""
+        return False
 
     def size(self, dim: int) -> int:
         """Length of θ: number of weights and biases."""

@@ -40,6 +40,7 @@ class TwoLayer(Trainable):
     has_features: ClassVar[bool] = True
     has_neurons: ClassVar[bool] = True
     has_directions: ClassVar[bool] = True
+    may_be_bounded: ClassVar[bool] = True
     lack: ClassVar[str] = "no two-layer net"
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"width": 7},

@@ -56,10 +56,10 @@ def claimed(item: h5py.Dataset | h5py.Group) -> str:
 def get(dataset: h5py.Dataset, checked: bool) -> NDArray[Any]:
     """The values of a dataset, a scalar as a NumPy scalar; `checked`: with their checksum."""
     check_dataset(dataset)
-    values = dataset[()]
+    values: NDArray[Any] = dataset[()]
     if checked and of_array(np.asarray(values)) != claimed(dataset):
         raise Mismatch(f"the checksum of {dataset.name} differs")
-    return values  # type: ignore[no-any-return]
+    return values
 
 
 def check_dataset(dataset: h5py.Dataset) -> None:

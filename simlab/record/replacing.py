@@ -35,7 +35,7 @@ def _holds(merged: Segment, part: Segment, dropped: frozenset[int]) -> bool:
     return (
         all(kept.get(point) == length for point, length in part.finished.items() if point not in dropped)
         and all(
-            point in merged.failed and merged.failed[point][0] >= failure[0]
+            point in merged.failed and merged.failed[point].attempt >= failure.attempt
             for point, failure in part.failed.items()
             if point not in dropped
         )

@@ -1,8 +1,8 @@
 """The writer of segments: buffers rows and marks, commits them with checkpoints, merges what has grown old.
 
-Merging keeps the files of a long run few: MERGE_AT segments of one level become one of the next level, without the
-checkpoints that later ones made dead, by the same commit rule; the parts are unlinked after. A kill between leaves
-both: `replaces` tells the index which files to leave out.
+Merging keeps the files of a long run few. MERGE_SEGMENTS segments of one level become one of the next level, without
+checkpoints that later ones have replaced. It is committed as any segment is, then the parts are unlinked. A kill in
+between leaves both: the attribute `replaces` tells the index which files to leave out.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from simlab.record.schema import SEGMENT_SCHEMA
 from simlab.record.segments import (
     Checkpoint,
     Columns,
+    Failure,
     Segment,
     Signature,
     Table,
@@ -37,19 +38,25 @@ from simlab.record.segments import (
     reading,
 )
 
-MERGE_AT = 8  # each row is copied log_8 times in all
+MERGE_SEGMENTS = 8  # each row is copied log_8 times in all
 MERGE_BYTES = 1 << 30  # one merge copies at most this much: a second or two
-COPY_BYTES = 1 << 25
+COPY_BYTES = 1 << 25  # held in memory at a time while rows are joined or copied
 
 
 @dataclass
 class _Table:
+    """Rows of one shape, not committed yet.
+
+    blocks: per block its point, first record and number of rows.
+    parts: per block its columns.
+    """
+
     blocks: list[tuple[int, int, int]] = field(default_factory=list)
     parts: list[Columns] = field(default_factory=list)
 
 
 class Writer:
-    """Buffers rows and marks, and commits them. One writer a process; its files are its own."""
+    """Buffers rows and marks, and commits them. One writer per process; its files are its own."""
 
     def __init__(
         self,
@@ -70,11 +77,11 @@ class Writer:
     def _clear(self) -> None:
         self.nbytes = 0
         self.finished: dict[int, int] = {}
-        self.failed: dict[int, tuple[int, str, str]] = {}
+        self.failed: dict[int, Failure] = {}
         self._tables: dict[Signature, _Table] = {}
 
     def add(self, point: int, first: int, columns: Columns) -> None:
-        """Rows of one point, records `first`, `first + 1`, …; `first` = -1 for values given once a point.
+        """Rows of one point, records `first`, `first + 1`, …; `first` = -1 for values given once per point.
 
         The arrays are kept, not copied, until the commit.
         """
@@ -98,7 +105,7 @@ class Writer:
 
     def fail(self, point: int, attempt: int, error: str, traceback: str) -> None:
         """Mark a failure and drop the point's rows since its last commit."""
-        self.failed[point] = (attempt, _storable(error), _storable(traceback))
+        self.failed[point] = Failure(attempt, _storable(error), _storable(traceback))
         for table in self._tables.values():
             kept = [i for i, block in enumerate(table.blocks) if block[0] != point]
             table.blocks = [table.blocks[i] for i in kept]
@@ -138,7 +145,7 @@ class Writer:
             paths = self.levels[level] = [path for path in self.levels.get(level, []) if path.exists()]
             sizes = np.cumsum([path.stat().st_size for path in paths])
             few = int(np.searchsorted(sizes, MERGE_BYTES, side="right"))
-            if len(paths) >= MERGE_AT and few > 1 and (parts := self._sound(level, paths[:few])):
+            if len(paths) >= MERGE_SEGMENTS and few > 1 and (parts := self._sound(level, paths[:few])):
                 # Merging is tidiness: where there is no room for it, the run goes on without.
                 with contextlib.suppress(WriteFailed):
                     self.merge(parts, level + 1)

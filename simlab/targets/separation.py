@@ -40,7 +40,8 @@ class Separation(Target):
         return self.size
 
     def check(self, dim: int) -> None:
-        free = checks.dimension(dim) if self.free is None else self.free
+        dim = checks.dimension(dim)
+        free = dim if self.free is None else self.free
         if free > dim:
             raise BadInput(f"free = {free}: must be at most {dim}, the dimension")
         if self.size > free:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from simlab.cli._app import COMMANDS
+from simlab.cli.app import COMMANDS
 from tests.support import terminal
 from tests.support.runs import small_tables
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
 
 from simlab import activations, networks
-from simlab.core.params import module_of
+from simlab.core.errors import BadInput
 from simlab.kernels import nngp, ntk
+from simlab.networks.network import FeatureMap
 
 SIGMAS = 5.0
 n, d = 6, 4
@@ -26,12 +27,11 @@ def on_sphere(radius: float = 1.0) -> NDArray[np.float64]:
     return radius * X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
-def draws(params: Any, X: NDArray[np.float64], repeats: int) -> NDArray[np.float64]:
+def draws(features: FeatureMap, X: NDArray[np.float64], repeats: int) -> NDArray[np.float64]:
     """Φ Φᵀ of independent draws, (repeats, n, n)"""
-    module, rng = module_of(params), np.random.default_rng(17)
-    found = []
+    rng, found = np.random.default_rng(17), []
     for _ in range(repeats):
-        Phi = module.features(params, module.draw(params, X.shape[1], rng), X)
+        Phi = features.features_of(features.draw(X.shape[1], rng), X)
         found.append(Phi @ Phi.T)
     return np.array(found)
 
@@ -52,8 +52,8 @@ GENERAL = {"weight_std": 1.3, "bias_std": 0.4}
 )
 def test_random_features_tend_to_nngp(activation: Any, general: dict[str, float]) -> None:
     X = on_sphere(2.0 if general else 1.0)
-    params = networks.get("random_features", width=200, activation=activation, **general)
-    samples, K = draws(params, X, 100), nngp(2, activation, **general).gram(X)
+    features = networks.RandomFeatures(width=200, activation=activation, **general)
+    samples, K = draws(features, X, 100), nngp(2, activation, **general).gram(X)
     assert scores(samples, K).max() < SIGMAS
     # The same draws tell this kernel from a near one.
     assert scores(samples, 1.15 * K).max() > SIGMAS
@@ -63,8 +63,7 @@ def test_random_features_tend_to_nngp(activation: Any, general: dict[str, float]
 def test_tangent_features_tend_to_ntk(activation: Any, general: dict[str, float]) -> None:
     X = on_sphere(2.0 if general else 1.0)
     both, first = (
-        networks.get("neural_tangent", width=200, activation=activation, parts=parts, **general)
-        for parts in ("both", "first")
+        networks.NeuralTangent(width=200, activation=activation, parts=parts, **general) for parts in ("both", "first")
     )
     K, Theta = nngp(2, activation, **general).gram(X), ntk(2, activation, **general).gram(X)
     assert scores(draws(both, X, 100), Theta).max() < SIGMAS
@@ -75,20 +74,19 @@ def test_tangent_features_tend_to_ntk(activation: Any, general: dict[str, float]
 def test_weights_on_the_sphere_have_the_same_limit_for_relu() -> None:
     """‖w‖² factors out, with mean d in both laws; for erf in d = 4 the limit is another."""
     X = on_sphere(2.0)
-    for kind, limit in (("random_features", nngp), ("neural_tangent", ntk)):
-        params = networks.get(kind, width=200, law="sphere", weight_std=1.0)
-        W = module_of(params).draw(params, d, np.random.default_rng(0))
+    for cls, limit in ((networks.RandomFeatures, nngp), (networks.NeuralTangent, ntk)):
+        features = cls(width=200, law="sphere", weight_std=1.0)
+        W = features.draw(d, np.random.default_rng(0))
         assert np.allclose(np.linalg.norm(W, axis=1), 2.0)
-        assert scores(draws(params, X, 100), limit(2, weight_std=1.0).gram(X)).max() < SIGMAS
-    erf = networks.get("random_features", width=200, law="sphere", activation="erf", weight_std=2.0)
+        assert scores(draws(features, X, 100), limit(2, weight_std=1.0).gram(X)).max() < SIGMAS
+    erf = networks.RandomFeatures(width=200, law="sphere", activation="erf", weight_std=2.0)
     assert scores(draws(erf, X, 100), nngp(2, "erf", weight_std=2.0).gram(X)).max() > SIGMAS
 
 
 def test_tangent_features_are_the_gradient_of_the_net() -> None:
     """Φ = ∂/∂(a, c, W) of σ/√N Σ a_j φ(w_j·x̃) + σ_b c at a = 1, by central differences."""
-    params: Any = networks.get("neural_tangent", width=5, activation="tanh", **GENERAL)
-    module = module_of(params)
-    W, X = module.draw(params, d, np.random.default_rng(1)), on_sphere(2.0)
+    features = networks.NeuralTangent(width=5, activation="tanh", **GENERAL)
+    W, X = features.draw(d, np.random.default_rng(1)), on_sphere(2.0)
     lifted = np.column_stack([1.3 * X / np.sqrt(d), np.full(n, 0.4)])
 
     def net(at: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -98,15 +96,15 @@ def test_tangent_features_are_the_gradient_of_the_net() -> None:
 
     at, h = np.concatenate([np.ones(6), W.ravel()]), 1e-5
     J = np.array([(net(at + h * e) - net(at - h * e)) / (2 * h) for e in np.eye(at.size)]).T
-    assert np.allclose(module.features(params, W, X), J, rtol=1e-8, atol=1e-9)
+    assert np.allclose(features.features_of(W, X), J, rtol=1e-8, atol=1e-9)
 
 
 def test_a_function_of_ones_own_makes_the_same_features() -> None:
     X, own = on_sphere(2.0), activations.custom(np.tanh, dphi=lambda z: 1.0 / np.cosh(z) ** 2)
-    for kind in ("random_features", "neural_tangent"):
-        ours, theirs = (networks.get(kind, width=5, activation=phi, **GENERAL) for phi in ("tanh", own))
-        W = module_of(ours).draw(ours, d, np.random.default_rng(2))
-        assert np.allclose(module_of(ours).features(ours, W, X), module_of(ours).features(theirs, W, X), rtol=1e-12)
+    for cls in (networks.RandomFeatures, networks.NeuralTangent):
+        ours, theirs = (cls(width=5, activation=phi, **GENERAL) for phi in ("tanh", own))
+        W = ours.draw(d, np.random.default_rng(2))
+        assert np.allclose(ours.features_of(W, X), theirs.features_of(W, X), rtol=1e-12)
 
 
 def fourier_kernel(kernel: str, Z: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -124,11 +122,11 @@ def fourier_kernel(kernel: str, Z: NDArray[np.float64]) -> NDArray[np.float64]:
 @pytest.mark.parametrize("sampling", ["random", "sobol"])
 def test_fourier_features_tend_to_their_kernel(kernel: str, sampling: str) -> None:
     X = on_sphere()
-    params: Any = networks.get("fourier_features", width=256, kernel=kernel, scale=1.7, sampling=sampling)
-    K = module_of(params).exact(params, X)
+    features = networks.FourierFeatures(width=256, kernel=kernel, scale=1.7, sampling=sampling)
+    K = features.exact(X)
     assert np.allclose(K, fourier_kernel(kernel, X / 1.7), rtol=1e-14)
-    assert np.allclose(module_of(params).exact(params, X, X[:2]), K[:, :2], rtol=1e-14)
-    samples = draws(params, X, 100)
+    assert np.allclose(features.exact(X, X[:2]), K[:, :2], rtol=1e-14)
+    samples = draws(features, X, 100)
     assert scores(samples, K).max() < SIGMAS
     assert scores(samples, fourier_kernel(kernel, X / 1.9)).max() > SIGMAS
 
@@ -140,14 +138,14 @@ def test_fourier_error_falls_as_the_root_of_the_width_and_sobol_faster() -> None
     for sampling in ("random", "sobol"):
         errors = []
         for width in (64, 1024):
-            params: Any = networks.get("fourier_features", width=width, sampling=sampling)
-            errors.append(np.sqrt(np.mean((draws(params, X, 100) - module_of(params).exact(params, X)) ** 2)))
+            features = networks.FourierFeatures(width=width, sampling=sampling)
+            errors.append(np.sqrt(np.mean((draws(features, X, 100) - features.exact(X)) ** 2)))
         slopes[sampling] = np.log(errors[1] / errors[0]) / np.log(1024 / 64)
     assert slopes["random"] == pytest.approx(-0.5, abs=0.05)
     assert slopes["sobol"] < -0.8
 
 
 def test_too_many_dimensions_for_sobol_are_refused() -> None:
-    params: Any = networks.get("fourier_features", width=2, sampling="sobol")
-    with pytest.raises(networks.fourier_features.BadInput, match="sampling = 'sobol': at most 21200 dimensions"):
-        module_of(params).draw(params, 30_000, np.random.default_rng(0))
+    features = networks.FourierFeatures(width=2, sampling="sobol")
+    with pytest.raises(BadInput, match="sampling = 'sobol': at most 21200 dimensions"):
+        features.draw(30_000, np.random.default_rng(0))

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from simlab import networks
 from simlab.core.errors import BadInput
 from simlab.kernels import nngp
-from simlab.networks import mlp
+from simlab.networks import MLP
 
 SIGMAS = 5.0
 n, d = 4, 5
@@ -20,19 +19,19 @@ X /= np.linalg.norm(X, axis=1, keepdims=True)
 GENERAL = {"weight_std": 1.3, "bias_std": 0.4}
 
 
-def covariances(params: Any, at: NDArray[np.float64], repeats: int) -> NDArray[np.float64]:
+def covariances(net: MLP, at: NDArray[np.float64], repeats: int) -> NDArray[np.float64]:
     """f fᵀ of independent draws, each a mean over its outputs: (repeats, n, n)"""
     rng, found = np.random.default_rng(8), []
     for _ in range(repeats):
-        f = mlp.forward(params, mlp.initialise(params, d, rng), at)
-        found.append(f @ f.T / params.outputs)
+        f = net.forward(net.initialise(d, rng), at)
+        found.append(f @ f.T / net.outputs)
     return np.array(found)
 
 
-def conjugate(params: Any, repeats: int) -> NDArray[np.float64]:
+def conjugate(net: MLP, repeats: int) -> NDArray[np.float64]:
     """H Hᵀ of independent draws, (repeats, n, n)"""
     rng = np.random.default_rng(9)
-    H = [mlp.hidden(params, mlp.initialise(params, d, rng), X) for _ in range(repeats)]
+    H = [net.features(net.initialise(d, rng), X) for _ in range(repeats)]
     return np.array([h @ h.T for h in H])
 
 
@@ -55,9 +54,9 @@ def scores(samples: NDArray[np.float64], expected: NDArray[np.float64]) -> NDArr
 )
 def test_covariance_over_draws_tends_to_nngp(depth: int, activation: Any, general: dict[str, float]) -> None:
     """200 draws of width 200 with 50 outputs: standard error about 2 %, the bias of order 1/200 less than that."""
-    params = networks.get("mlp", depth=depth, width=200, outputs=50, activation=activation, **general)
+    net = MLP(depth=depth, width=200, outputs=50, activation=activation, **general)
     at = X * (np.sqrt(d) if general else 1.0)
-    samples, K = covariances(params, at, 200), nngp(depth, activation, **general).gram(at)
+    samples, K = covariances(net, at, 200), nngp(depth, activation, **general).gram(at)
     assert scores(samples, K).max() < SIGMAS
     assert scores(samples, 1.15 * K).max() > SIGMAS
     if depth > 1:
@@ -68,7 +67,7 @@ def test_covariance_over_draws_tends_to_nngp(depth: int, activation: Any, genera
 def test_conjugate_kernel_tends_to_nngp_with_variance_one_over_width(depth: int, general: dict[str, float]) -> None:
     spread = []
     for width in (60, 120):
-        samples = conjugate(networks.get("mlp", depth=depth, width=width, **general), 400)
+        samples = conjugate(MLP(depth=depth, width=width, **general), 400)
         spread.append(samples.var(axis=0).mean())
     assert scores(samples, nngp(depth, **general).gram(X)).max() < SIGMAS
     # A variance from 400 draws of 10 dependent entries: within 20 %.
@@ -83,16 +82,15 @@ def test_a_bottleneck_keeps_the_conjugate_kernel_random_and_the_output_from_bein
     """
     repeats, m = 1000, 100
     for k in (2, m):
-        params: Any = networks.get("mlp", depth=3, width=m, bottleneck=k)
-        rng = np.random.default_rng(9)
-        thetas = [mlp.initialise(params, d, rng) for _ in range(repeats)]
-        squares = np.array([np.sum(mlp.hidden(params, theta, X[:1]) ** 2) for theta in thetas])
+        net, rng = MLP(depth=3, width=m, bottleneck=k), np.random.default_rng(9)
+        thetas = [net.initialise(d, rng) for _ in range(repeats)]
+        squares = np.array([np.sum(net.features(theta, X[:1]) ** 2) for theta in thetas])
         deviations = (squares - 1) ** 2
         error = deviations.std() / np.sqrt(repeats)
         variance = 5 / k + (1 + 5 / k) * 5 / m
         assert abs(deviations.mean() - variance) < SIGMAS * error
         # Given the layers below the top one f² has the mean `squares`, and f⁴ three times its square.
-        f = np.array([mlp.forward(params, theta, X[:1])[0] for theta in thetas])
+        f = np.array([net.forward(theta, X[:1])[0] for theta in thetas])
         error = (f**4).std() / np.sqrt(repeats)
         assert abs(np.mean(f**4) - 3 * (1 + variance)) < SIGMAS * error
         dead = 0.5**k
@@ -100,19 +98,18 @@ def test_a_bottleneck_keeps_the_conjugate_kernel_random_and_the_output_from_bein
 
 
 def test_one_output_is_the_top_row() -> None:
-    one, three = (networks.get("mlp", depth=3, width=6, outputs=k, **GENERAL) for k in (1, 3))
-    theta = mlp.initialise(three, d, np.random.default_rng(0))
-    f = mlp.forward(one, theta[: mlp.size(one, d)], X)
-    assert np.allclose(f, mlp.forward(three, theta, X)[:, 0], rtol=1e-13)
+    one, three = (MLP(depth=3, width=6, outputs=k, **GENERAL) for k in (1, 3))
+    theta = three.initialise(d, np.random.default_rng(0))
+    assert np.allclose(one.forward(theta[: one.size(d)], X), three.forward(theta, X)[:, 0], rtol=1e-13)
 
 
 def test_by_hand() -> None:
     """A net of depth 3 written out."""
-    params: Any = networks.get("mlp", depth=3, width=6, **GENERAL)
-    theta = mlp.initialise(params, d, np.random.default_rng(0))
+    net = MLP(depth=3, width=6, **GENERAL)
+    theta = net.initialise(d, np.random.default_rng(0))
     one = np.ones(1)
     W1, W2, W3 = theta[: 6 * 6].reshape(6, 6), theta[36 : 36 + 42].reshape(6, 7), theta[78:].reshape(1, 7)
-    for x, f in zip(X, mlp.forward(params, theta, X), strict=True):
+    for x, f in zip(X, net.forward(theta, X), strict=True):
         h = W1 @ np.concatenate([1.3 / np.sqrt(5) * x, 0.4 * one])
         h = W2 @ np.concatenate([1.3 / np.sqrt(6) * np.maximum(h, 0), 0.4 * one])
         h = W3 @ np.concatenate([1.3 / np.sqrt(6) * np.maximum(h, 0), 0.4 * one])
@@ -120,6 +117,5 @@ def test_by_hand() -> None:
 
 
 def test_weights_of_another_size_are_refused() -> None:
-    params: Any = networks.get("mlp", depth=2, width=3)
     with pytest.raises(BadInput, match=r"theta has shape \(5,\): must be \(18,\) for inputs in R\^5"):
-        mlp.forward(params, np.zeros(5), X)
+        MLP(depth=2, width=3).forward(np.zeros(5), X)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from simlab import networks
 from simlab.core.errors import BadInput
-from simlab.networks import resnet3
+from simlab.networks import ResNet3, resnet3
 from simlab.networks.bound import Bound
 
 n, d, k, m = 9, 4, 3, 6
@@ -24,17 +21,17 @@ FORMS = [
 ]
 
 
-def start(params: Any, seed: int = 1) -> NDArray[np.float64]:
-    return resnet3.initialise(params, d, np.random.default_rng(seed))
+def start(net: ResNet3, seed: int = 1) -> NDArray[np.float64]:
+    return net.initialise(d, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize(("form", "inner"), FORMS)
 def test_the_formula(form: str, inner: str) -> None:
     """A(σ(Wx + b₁) + σ(Uσ(Wx + b₁) + b₂)) written out, U = VA where it is factored."""
-    params: Any = networks.get("resnet3", width=m, outputs=k, form=form, inner=inner)
-    theta = start(params)
-    W, b1, V, b2, A = resnet3.weights(params, theta, d)
-    for x, f in zip(X, resnet3.forward(params, theta, X), strict=True):
+    net = ResNet3(width=m, outputs=k, form=form, inner=inner)
+    theta = start(net)
+    W, b1, V, b2, A = net.weights(theta, d)
+    for x, f in zip(X, net.forward(theta, X), strict=True):
         first = np.maximum(W @ x + b1, 0.0)
         if form == "two_layer":
             expected = A @ first
@@ -51,52 +48,52 @@ def test_tangent_kernel_of_all_outputs(form: str, inner: str, trained: str) -> N
     """⟨∇f_c(x), ∇f_c'(y)⟩ from gradients taken one by one; its mean over c = c' is tangent_gram."""
     if form == "two_layer" and trained == "second":
         with pytest.raises(BadInput, match="trained = 'second': form = 'two_layer' has no second hidden layer"):
-            networks.get("resnet3", width=m, outputs=k, form=form, trained=trained)
+            ResNet3(width=m, outputs=k, form=form, trained=trained)
         return
-    params: Any = networks.get("resnet3", width=m, outputs=k, form=form, inner=inner, trained=trained)
-    theta, bound = start(params), Bound(params, d)
+    net = ResNet3(width=m, outputs=k, form=form, inner=inner, trained=trained)
+    theta, bound = start(net), Bound(net, d)
     units = np.eye(k)
     J = np.array([[bound.pull(theta, units[c][np.newaxis], x[np.newaxis]) for c in range(k)] for x in X])
     expected = np.einsum("icp,jqp->icjq", J, J)
-    K = resnet3.tangent_blocks(params, theta, X)
+    K = net.tangent_blocks(theta, X)
     assert np.allclose(K.reshape(n, k, n, k), expected, rtol=1e-10, atol=1e-13)
-    assert np.allclose(resnet3.tangent_blocks(params, theta, X, X[:2]), K[:, : 2 * k], rtol=1e-12, atol=1e-14)
+    assert np.allclose(net.tangent_blocks(theta, X, X[:2]), K[:, : 2 * k], rtol=1e-12, atol=1e-14)
     mean = np.einsum("icjc->ij", expected) / k
-    assert np.allclose(resnet3.tangent_gram(params, theta, X), mean, rtol=1e-10, atol=1e-13)
+    assert np.allclose(net.tangent_gram(theta, X), mean, rtol=1e-10, atol=1e-13)
 
 
 def test_tangent_kernel_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    params: Any = networks.get("resnet3", width=m, outputs=k)
-    theta = start(params)
-    whole = resnet3.tangent_blocks(params, theta, X)
-    monkeypatch.setattr(resnet3, "KEPT", 4 * k * m)
-    assert np.allclose(resnet3.tangent_blocks(params, theta, X), whole, rtol=1e-12, atol=1e-14)
+    net = ResNet3(width=m, outputs=k)
+    theta = start(net)
+    whole = net.tangent_blocks(theta, X)
+    monkeypatch.setattr(resnet3, "DELTA_FLOATS", 4 * k * m)
+    assert np.allclose(net.tangent_blocks(theta, X), whole, rtol=1e-12, atol=1e-14)
 
 
 def test_hidden_is_what_the_output_layer_sees() -> None:
     for form, inner in FORMS:
-        params: Any = networks.get("resnet3", width=m, outputs=k, form=form, inner=inner)
-        theta = start(params)
-        A = resnet3.weights(params, theta, d)[-1]
-        f = m**0.5 * resnet3.hidden(params, theta, X) @ A.T
-        assert np.allclose(f, resnet3.forward(params, theta, X), rtol=1e-12, atol=1e-14)
+        net = ResNet3(width=m, outputs=k, form=form, inner=inner)
+        theta = start(net)
+        A = net.weights(theta, d)[-1]
+        f = m**0.5 * net.features(theta, X) @ A.T
+        assert np.allclose(f, net.forward(theta, X), rtol=1e-12, atol=1e-14)
 
 
 def test_weights_are_drawn_as_stated() -> None:
     """Variances 1/d and 1/m, of biases like their matrices': within 5 standard errors √(2/count)."""
-    params: Any = networks.get("resnet3", width=4000, outputs=k)
-    W, b1, V, b2, A = resnet3.weights(params, start(params), d)
+    net = ResNet3(width=4000, outputs=k)
+    W, b1, V, b2, A = net.weights(start(net), d)
     for values, variance in ((W, 1 / d), (b1, 1 / d), (V, 1 / 4000), (b2, 1 / 4000), (A, 1 / 4000)):
         assert abs(np.mean(values**2) / variance - 1) < 5 * (2 / values.size) ** 0.5
-    none: Any = networks.get("resnet3", width=5, outputs=k, bias_scale=0.0)
-    assert not np.any(resnet3.weights(none, start(none), d)[1])
+    none = ResNet3(width=5, outputs=k, bias_scale=0.0)
+    assert not np.any(none.weights(start(none), d)[1])
 
 
 def test_stages_are_the_hidden_layers() -> None:
-    params: Any = networks.get("resnet3", width=m, outputs=k)
-    first, second = resnet3.stages(params, d)
-    theta = start(params)
-    W, b1, V, b2, A = resnet3.weights(params, theta, d)
+    net = ResNet3(width=m, outputs=k)
+    first, second = net.stages(d)
+    theta = start(net)
+    W, b1, V, b2, A = net.weights(theta, d)
     assert np.array_equal(theta[first.start : first.stop], np.concatenate([W.ravel(), b1]))
     assert np.array_equal(theta[second.start : second.stop], np.concatenate([V.ravel(), b2]))
     assert theta.size - second.stop == A.size
@@ -104,7 +101,7 @@ def test_stages_are_the_hidden_layers() -> None:
 
 def test_bad_input() -> None:
     with pytest.raises(BadInput, match=r"activation = 'step': it jumps"):
-        networks.get("resnet3", width=2, outputs=2, activation="step")
-    params: Any = networks.get("resnet3", width=m, outputs=k)
+        ResNet3(width=2, outputs=2, activation="step")
+    net = ResNet3(width=m, outputs=k)
     with pytest.raises(BadInput, match=r"theta has shape \(3,\): must be \("):
-        resnet3.weights(params, np.zeros(3), d)
+        net.weights(np.zeros(3), d)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simlab.flows.problem import Problem
-from simlab.networks import resnet3
+from simlab.networks import ResNet3
 from simlab.networks._resnet_factored import CHUNK
 from simlab.networks._thin import product, whole
 from simlab.networks.bound import Bound
@@ -35,15 +35,15 @@ def test_whole_vectors() -> None:
 @pytest.mark.parametrize("n", [9, 150])
 def test_chunks_of_neurons(outputs: int, width: int, n: int) -> None:
     """ReLU, at one tile of rows and at two: f, ∇R, J v and Jᵀ R."""
-    params, rng = resnet3.Params(width=width, outputs=outputs), np.random.default_rng(outputs)
+    net, rng = ResNet3(width=width, outputs=outputs), np.random.default_rng(outputs)
     X, y = rng.standard_normal((n, 8)), rng.standard_normal((n, outputs))
-    theta, v = resnet3.initialise(params, 8, rng), rng.standard_normal(resnet3.size(params, 8))
-    W, b1, V, b2, A = resnet3.weights(params, theta, 8)
+    theta, v = net.initialise(8, rng), rng.standard_normal(net.size(8))
+    W, b1, V, b2, A = net.weights(theta, 8)
     Z1 = X @ W.T + b1
     S = np.maximum(Z1, 0.0) @ A.T
     Z2 = S @ V.T + b2
     f = S + np.maximum(Z2, 0.0) @ A.T
-    bound = Bound(params, 8)
+    bound = Bound(net, 8)
     np.testing.assert_allclose(bound.value(theta, X), f, rtol=1e-11, atol=1e-12)
 
     def pulled(R: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ SECONDS, BYTES = 5, 1 << 30
 
 
 class Opaque:
-    """An object that is nothing else."""
+    """An object that is neither a number nor a container."""
 
 
 MASKED = np.ma.array([[0.5, 0.25], [0.125, 1.0]], mask=[[0, 1], [0, 0]])
@@ -74,14 +74,17 @@ MAYBE: dict[str, Callable[[], Any]] = {
 
 @dataclass(frozen=True)
 class Call:
-    """A valid call by keyword; `takes` names the values of `NEVER` that an argument does take."""
+    """A valid call by keyword.
+
+    takes: argument → names of the values of `NEVER` that it does take.
+    words: what an error may name instead of an argument, such as an entry of it.
+    """
 
     name: str
     function: Callable[..., Any]
     arguments: dict[str, Any]
     takes: dict[str, set[str]] = field(default_factory=dict)
     words: tuple[str, ...] = ()
-    """What an error may name instead of an argument: entries of it, say."""
 
     def run(self, **changed: Any) -> Any:
         found = self.function(**(self.arguments | changed))
@@ -89,7 +92,7 @@ class Call:
 
 
 class Slow(BaseException):
-    """The time is over."""
+    """A call took more than SECONDS."""
 
 
 def mistakes(call: Call) -> list[str]:
@@ -97,7 +100,7 @@ def mistakes(call: Call) -> list[str]:
     found = []
     for argument in call.arguments:
         for word, make in (NEVER | MAYBE).items():
-            said = _tried(call, argument, make())
+            said = _outcome(call, argument, make())
             allowed = word not in NEVER or word in call.takes.get(argument, ())
             if said is None and not allowed:
                 said = "was taken"
@@ -106,8 +109,8 @@ def mistakes(call: Call) -> list[str]:
     return found
 
 
-def _tried(call: Call, argument: str, value: Any) -> str | None:
-    """None for a result, nothing for a proper refusal, else what is wrong."""
+def _outcome(call: Call, argument: str, value: Any) -> str | None:
+    """None for a result, "" for a proper refusal, else what is wrong."""
     try:
         with limits(), warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -126,7 +129,7 @@ def _tried(call: Call, argument: str, value: Any) -> str | None:
 
 
 class limits:
-    """SECONDS by the clock and BYTES of memory."""
+    """A context of at most SECONDS by the clock and BYTES more of memory."""
 
     def __enter__(self) -> None:
         with open("/proc/self/statm", encoding="ascii") as file:

@@ -35,24 +35,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 CONTESTANTS = Path(__file__).parent / "contestants"
-PATIENCE = 10.0  # seconds that a contestant has to quit by itself
+QUIT_SECONDS = 10.0  # that a contestant has to quit by itself
 Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Contestant:
+    """One program that computes the problem.
+
+    name: name of its row.
+    script: file in contestants/.
+    peer: environment of `peers.sh` that it runs in; None: that of this interpreter.
+    parameters: added to the problem's own.
+    against: contestant whose answer it must give; None: nothing to compare.
+    tolerances: pattern of an answer's name → largest difference, first match first; otherwise the problem's.
+    timed: whether it takes part in the rounds.
+    python: interpreter of its own, such as that of another checkout of simlab.
+    """
+
     name: str
     script: Path
     peer: str | None = None
-    """The environment of `peers.sh` that it runs in; None is this interpreter's."""
-    python: Path | None = None
-    """An interpreter of its own, such as that of another checkout of simlab."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     against: str | None = None
-    """The contestant whose answer it must give; None: nothing to compare."""
     tolerances: Mapping[str, float] = field(default_factory=dict)
-    """By pattern of the answer's name, first match first; otherwise the problem's."""
     timed: bool = True
+    python: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -197,7 +205,7 @@ class Process:
         if self.popen.poll() is None:
             self.popen.send_signal(signal.SIGCONT)
             try:
-                self.popen.communicate(b'{"do": "quit"}\n', timeout=PATIENCE)
+                self.popen.communicate(b'{"do": "quit"}\n', timeout=QUIT_SECONDS)
             except subprocess.TimeoutExpired:
                 self.popen.kill()
         self.popen.communicate()

@@ -25,7 +25,7 @@ from simlab.lab.spec import Spec, resolve
 from simlab.record.provenance import provenance
 from simlab.record.schema import Output
 from simlab.record.segments import Checkpoint
-from simlab.record.writer import MERGE_AT, Writer
+from simlab.record.writer import MERGE_SEGMENTS, Writer
 
 PARTS = ("run", "gram", "part", "data", "ledger", "decoy")
 KERNELS = {"ntk": kernels.ntk(2)}
@@ -67,7 +67,7 @@ def make_run(home: Path) -> None:
         writer.finish(point, 5)
     writer.fail(3, 0, "ValueError: planted", "Traceback: planted")
     writer.commit({4: Checkpoint(_state(rng), 0, 0, 0)})
-    for record in range(MERGE_AT + 2):  # the first of them are merged
+    for record in range(MERGE_SEGMENTS + 2):  # the first of them are merged
         _add(writer, 2, record, 1, outputs, rng)
         writer.commit({2: Checkpoint(_state(rng), record + 1, 0, record)})
     collate_run(run, chosen)

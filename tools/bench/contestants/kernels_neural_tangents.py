@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from serve import Arrays, Missing, serve
+from serve import Arrays, serve
 
 BLOCK = 200
 
@@ -98,11 +98,7 @@ class Recursion:
 
 
 def prepare(parameters: dict[str, Any], inputs: Arrays) -> Gram | Recursion:
-    try:
-        jax = importlib.import_module("jax")
-        nt = importlib.import_module("neural_tangents")
-    except ModuleNotFoundError as error:
-        raise Missing(f"{error.name} is missing") from error
+    jax, nt = importlib.import_module("jax"), importlib.import_module("neural_tangents")
     jax.config.update("jax_enable_x64", True)
     tasks: dict[str, type[Gram] | type[Recursion]] = {"gram": Gram, "recursion": Recursion}
     return tasks[parameters["task"]](nt, parameters, inputs)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from serve import Arrays, Missing, serve
+from serve import Arrays, serve
 
 Floats = NDArray[np.float64]
 ROWS = 256
@@ -49,11 +49,7 @@ class Path:
 
 
 def prepare(parameters: dict[str, Any], inputs: Arrays) -> Path:
-    try:
-        machine = importlib.import_module("sklearn.kernel_ridge").KernelRidge
-    except ModuleNotFoundError as error:
-        raise Missing(f"{error.name} is missing") from error
-    return Path(machine, parameters, inputs)
+    return Path(importlib.import_module("sklearn.kernel_ridge").KernelRidge, parameters, inputs)
 
 
 if __name__ == "__main__":
