@@ -210,7 +210,7 @@ def _first_name(node: ast.expr) -> str:
 
 
 def _modules(tree: ast.Module) -> set[str]:
-    """Names under which a file imports modules: ``import os``, ``import numpy as np``, ``from simlab import kernels``."""
+    """Names under which a file imports modules: ``import numpy as np``, ``from simlab import kernels``."""
     found = set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -221,7 +221,7 @@ def _modules(tree: ast.Module) -> set[str]:
 
 
 def _is_kind_name(node: ast.expr) -> bool:
-    """``x.kind`` or ``kind_of(x)``; a plain variable may hold text that a user typed, and ``x.dtype.kind`` is NumPy's."""
+    """``x.kind`` or ``kind_of(x)``. A plain variable may hold text that a user typed; ``x.dtype.kind`` is NumPy's."""
     if not isinstance(node, ast.Attribute | ast.Call) or _name(node) not in KIND_NAMES:
         return False
     return not (isinstance(node, ast.Attribute) and _name(node.value) in ("dtype", "Dtype"))
