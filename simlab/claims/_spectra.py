@@ -15,6 +15,19 @@ from simlab.statistics.sweeps import points_of
 
 Floats = NDArray[np.float64]
 
+RELU_SPEC = """
+[experiment]
+kind = "spectrum"
+seed = 1
+max_degree = {degree}
+[kernel]
+activation = "relu"
+[sweep]
+"kernel.kind" = ["nngp", "ntk"]
+"kernel.depth" = {depths}
+"experiment.dim" = {dims}
+"""
+
 
 def kernels_of(results: Results) -> Iterator[dict[str, Any]]:
     """The coordinates of every kernel and dimension of the sweep."""

@@ -15,6 +15,19 @@ from simlab.figures.style import BLUE, RED, panels
 from simlab.record.reader import Results
 from simlab.statistics.sweeps import mean_over_seeds, points_of
 
+FEATURES_SPEC = """
+activation = {{ kind = "relu" }}
+[experiment]
+kind = "staircase"
+dim = {dim}
+seed = 1
+learner = "{learner}"
+bias = -0.5
+[sweep]
+"experiment.size" = {sizes}
+seeds = {seeds}
+"""
+
 LEARNED = 0.3
 UNLEARNED = 0.55
 """Shares of a degree's power left, mean over seeds and targets; at d = 20 to 40 the steps are not yet sharp."""

@@ -24,7 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._short_text import short_exponent
+from simlab.claims._numbers import exponent_numbers, short_exponent
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.seeds import courses
@@ -96,10 +96,7 @@ class AlphaFlow(Claim):
             f"{grown:.2f}-fold"
         )
         numbers = {
-            "exponents": {
-                start: None if p is None else {"exponent": p.exponent, "interval": [p.low, p.high]}
-                for start, p in powers.items()
-            },
+            "exponents": {start: exponent_numbers(p) for start, p in powers.items()},
             "distances": {start: _distances(results, start).mean(axis=1).tolist() for start in RATES},
             "growth": grown,
         }

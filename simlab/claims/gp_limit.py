@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._short_text import short_exponent
+from simlab.claims._numbers import short_exponent
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import power_line, reference_line
 from simlab.figures.style import CONTROL_COLOUR, GREY, MEASURED, panels, tick_at

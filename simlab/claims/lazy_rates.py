@@ -17,16 +17,15 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._short_text import short_exponent
+from simlab.claims._two_rates import Rate, judge_two_rates
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.style import BLUE, BROWN, GREEN, PURPLE, panels
 from simlab.record.reader import Results
-from simlab.statistics.sweeps import last_or_largest, sup_power
+from simlab.statistics.sweeps import last_or_largest
 
 MOVEMENT, MOVEMENT_TOLERANCE = -1.0, 0.02
 DISTANCE, DISTANCE_TOLERANCE = -2.0, 0.05
-SMOOTH = "tanh"
 
 _SPEC = """
 observables = ["train_loss", "weight_movement", "linear_distance"]
@@ -73,24 +72,18 @@ class LazyRates(Claim):
     control = ("network.doubled=false",)
 
     def judge(self, results: Results) -> Judgement:
-        words, shorts, numbers, good = [], [], {}, []
-        for activation in results["network.activation"].tolist():
-            at = {"network.activation": activation}
-            movement = sup_power(results, "flow.alpha", "weight_movement", at)
-            distance = sup_power(results, "flow.alpha", "linear_weight_distance", at)
-            good.append(movement is not None and movement.within(MOVEMENT, MOVEMENT_TOLERANCE))
-            if activation == SMOOTH:
-                good.append(distance is not None and distance.within(DISTANCE, DISTANCE_TOLERANCE))
-            judged = [movement, distance] if activation == SMOOTH else [movement]
-            shorts.append(f"{', '.join(map(short_exponent, judged))} ({activation})")
-            words.append(f"{activation}: movement {movement}, from the linearised one {distance}")
-            numbers[activation] = {
-                name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
-                for name, power in (("movement", movement), ("distance", distance))
-            }
-        holds = SMOOTH in results["network.activation"] and all(good)
-        short = f"exponents {', '.join(shorts)}"
-        return Judgement(bool(holds), "exponents in alpha: " + "; ".join(words), {"exponents": numbers}, short)
+        return judge_two_rates(
+            results,
+            "flow.alpha",
+            "alpha",
+            Rate("movement", "weight_movement", "movement", lambda p, _: p.within(MOVEMENT, MOVEMENT_TOLERANCE)),
+            Rate(
+                "distance",
+                "linear_weight_distance",
+                "from the linearised one",
+                lambda p, _: p.within(DISTANCE, DISTANCE_TOLERANCE),
+            ),
+        )
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, axes = panels(3)

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
+from simlab.claims._radial import CONTROL, CONTROL_TITLE, TITLE, TRAINING
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.seeds import courses
 from simlab.figures.style import BLUE, BROWN, CONTROL_COLOUR, GUIDE, MEASURED, panels
@@ -34,22 +35,9 @@ seed = 21
 samples = {samples}
 test_samples = {tests}
 records = {records}
-[data]
-kind = "ball_fourier"
-radii = "stratified"
-[target]
-kind = "radial_relu"
-[network]
-kind = "three_layer_mean_field"
-init_std = 2.0
-[flow]
-kind = "gradient_descent"
-steps = {steps}
-step = 1.0
-step_unit = "particle"
-[sweep]
-"data.dim" = {dims}
-"network.width" = {widths}
+"""
+_SPEC += TRAINING
+_SPEC += """\
 zip = [["data.dim", "network.width"]]
 seeds = {seeds}
 """
@@ -79,7 +67,7 @@ class LossSplit(Claim):
         widths=[50, 100, 200],
         seeds=5,
     )
-    control = ('target.kind="axis_relu"', "target.scale=3.0")
+    control = CONTROL
 
     def judge(self, results: Results) -> Judgement:
         pulls = _pulls(results)
@@ -100,10 +88,10 @@ class LossSplit(Claim):
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, axes = panels(3)
-        _courses(axes[0], results, r"ReLU$(1 - \|x\|)$")
-        _courses(axes[1], control, "control: ReLU$(1 - 3|x_1|)$")
+        _courses(axes[0], results, TITLE)
+        _courses(axes[1], control, CONTROL_TITLE)
         for source, mark, shade, text in (
-            (results, "o", MEASURED, r"ReLU$(1 - \|x\|)$"),
+            (results, "o", MEASURED, TITLE),
             (control, "s", CONTROL_COLOUR, "control"),
         ):
             for k, rows in enumerate(_pulls(source).reshape(-1, source["step"].shape[-1])):

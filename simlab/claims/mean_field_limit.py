@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._short_text import short_exponents
+from simlab.claims._numbers import exponent_numbers, short_exponents
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.seeds import course
@@ -84,7 +84,7 @@ class MeanFieldLimit(Claim):
         )
         numbers = {
             "steps": _steps(results).tolist(),
-            "exponents": [None if p is None else {"exponent": p.exponent, "interval": [p.low, p.high]} for p in powers],
+            "exponents": [exponent_numbers(p) for p in powers],
             "risk_ratio": fall,
             "relative_movement": moved,
         }

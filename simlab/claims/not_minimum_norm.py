@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._short_text import short_range
+from simlab.claims._numbers import short_range
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.seeds import courses
 from simlab.figures.style import BLUE, BROWN, panels

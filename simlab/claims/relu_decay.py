@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._spectra import decay_panels, kernels_of, label, number, over_predicted
+from simlab.claims._spectra import RELU_SPEC, decay_panels, kernels_of, label, number, over_predicted
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.style import colours, paired_panels
 from simlab.record.reader import Results
@@ -18,19 +18,6 @@ from simlab.record.reader import Results
 EXPONENT_TOLERANCE = 0.01
 CONSTANT_TOLERANCE = 0.01
 LAST = 4
-
-_SPEC = """
-[experiment]
-kind = "spectrum"
-seed = 1
-max_degree = {degree}
-[kernel]
-activation = "relu"
-[sweep]
-"kernel.kind" = ["nngp", "ntk"]
-"kernel.depth" = {depths}
-"experiment.dim" = {dims}
-"""
 
 
 class ReLUDecay(Claim):
@@ -43,8 +30,8 @@ class ReLUDecay(Claim):
         "fitted exponents within 0.01 of d+2 or d and of each other at all depths; eigenvalue over prediction within "
         "1 % of 1 at the largest degrees"
     )
-    quick = _SPEC.format(degree=200, depths=[2, 3, 5, 10], dims=[3, 10])
-    full = _SPEC.format(degree=1000, depths=[2, 3, 4, 5, 7, 10, 20], dims=[3, 5, 10, 20])
+    quick = RELU_SPEC.format(degree=200, depths=[2, 3, 5, 10], dims=[3, 10])
+    full = RELU_SPEC.format(degree=1000, depths=[2, 3, 4, 5, 7, 10, 20], dims=[3, 5, 10, 20])
     control = ("kernel.activation=erf", "experiment.max_degree=100")  # 10^−500 at degree 1000 would take an hour
 
     def judge(self, results: Results) -> Judgement:

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._short_text import short_exponent
+from simlab.claims._numbers import exponent_numbers, short_exponent
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.seeds import course
@@ -103,7 +103,7 @@ class StaircaseLimit(Claim):
             f"{'' if falls else ', not falling throughout'}; {left:.2g} of the loss left"
         )
         numbers = {
-            "exponent": None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]},
+            "exponent": exponent_numbers(power),
             "distances": means.tolist(),
             "left": left,
         }

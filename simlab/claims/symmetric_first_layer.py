@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._short_text import short_exponents, short_range
+from simlab.claims._numbers import exponent_numbers, short_exponents, short_range
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line
 from simlab.figures.style import BLUE, BROWN, CONTROL_COLOUR, GREEN, PURPLE, panels, tick_at
@@ -96,9 +96,7 @@ class SymmetricFirstLayer(Claim):
                 f"predicted, alpha grew {grown:.2f}-fold"
             )
             numbers[norms] = {
-                "exponents": [
-                    None if p is None else {"exponent": p.exponent, "interval": [p.low, p.high]} for p in powers
-                ],
+                "exponents": [exponent_numbers(p) for p in powers],
                 "size": size,
                 "sizes": sizes.tolist(),
                 "growth": grown,

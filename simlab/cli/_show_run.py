@@ -133,7 +133,9 @@ def _dataset(results: Results, name: str) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """An attribute as JSON has it; of a type that simlab does not write, its text."""
-    plain = value.tolist() if hasattr(value, "tolist") else value
+    import numpy as np
+
+    plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(plain, list):
         return [_plain(one) for one in plain]
     if isinstance(plain, bytes):
@@ -164,7 +166,7 @@ def _print(found: dict[str, Any], whole: bool) -> None:
     if found["axes"]:
         click.echo("\nAxes of the sweep:")
         for key, values in found["axes"].items():
-            click.echo(_text.wrap(_listed(values, whole), 6, f"  {key}: "))
+            click.echo(_text.wrap(_axis_text(values, whole), 6, f"  {key}: "))
     if "datasets" in found:
         click.echo("\nRecorded:")
         for name, one in found["datasets"].items():
@@ -188,7 +190,7 @@ def _print_failures(found: dict[str, Any], whole: bool) -> None:
         click.echo(f"  and {len(failures) - len(shown)} more (--whole)")
 
 
-def _listed(values: list[Any], whole: bool) -> str:
+def _axis_text(values: list[Any], whole: bool) -> str:
     """``13 values: 1, 1.78, … 1000``"""
     texts = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
     if len(texts) > SHOWN_VALUES and not whole:

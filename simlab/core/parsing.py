@@ -116,14 +116,6 @@ def dump(kind: Table) -> dict[str, Any]:
     return {k: plain(v) for k in type(kind).model_fields if (v := getattr(kind, k)) is not None}
 
 
-def field_at(table: Table, key: str) -> Any:
-    """The value of a dotted key such as "network.width"; None where there is no such field."""
-    here: Any = table
-    for part in key.split("."):
-        here = getattr(here, part) if isinstance(here, Table) and part in type(here).model_fields else None
-    return here
-
-
 def whole(value: Any) -> Any:
     """An integer written as a float (``2e3``) as an integer, also in lists; anything else as it is."""
     if isinstance(value, float) and abs(value) <= LARGEST_EXACT and value == int(value):

@@ -92,10 +92,7 @@ class GradientFlow(Followed):
             new = self.data.sample(n, rng)
             return new, values(new)
 
-        samples = Samples(
-            X=X, y=values(X), X_test=X_test, y_test=values(X_test), X_validation=X_validation,
-            y_validation=values(X_validation),
-        )  # fmt: skip
+        samples = Samples(X, values(X), X_test, values(X_test), X_validation, values(X_validation))
         return SampledCourse.of(
             self, self.network, samples, theta0, dtype=self.dtype, fresh=None if self.data.finite else fresh,
             data=self.data, target=target,

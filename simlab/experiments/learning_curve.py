@@ -154,12 +154,9 @@ class LearningCurve(OneShot):
         target = self.target.draw(self.data.dimension(), streams["target"])
         counts = {"data": self.samples, "validation": self.validation_samples, "test": self.test_samples}
         X, X_validation, X_test = draw(self.data, counts, streams).values()
-        noise = self.noise * streams["noise"].standard_normal(self.samples)
-        validation_noise = self.noise * streams["validation_noise"].standard_normal(len(X_validation))
-        return Samples(
-            X=X, y=target(X) + noise, X_test=X_test, y_test=target(X_test), X_validation=X_validation,
-            y_validation=target(X_validation) + validation_noise,
-        )  # fmt: skip
+        y = target(X) + self.noise * streams["noise"].standard_normal(len(X))
+        noise = self.noise * streams["validation_noise"].standard_normal(len(X_validation))
+        return Samples(X, y, X_test, target(X_test), X_validation, target(X_validation) + noise)
 
     def _fit(self, kernel: Kernel, samples: Samples) -> Fit:
         K = kernel.gram(samples.X, threads=1)

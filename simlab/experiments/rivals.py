@@ -183,14 +183,12 @@ class Rivals(Experiment):
         def fresh(n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
             return labelled(self.data.sample(n, rng))
 
-        (X, y), (X_validation, y_validation), (X_test, y_test) = (labelled(rows) for rows in inputs.values())
-        samples = Samples(
-            X=X, y=y, X_test=X_test, y_test=y_test, X_validation=X_validation, y_validation=y_validation
-        )  # fmt: skip
+        train, validation, test = (labelled(rows) for rows in inputs.values())
+        samples, X = Samples(*train, *test, *validation), train[0]
         theta0, problem = self.network.initialise(X.shape[1], streams["init"]), None
         if self.learner == "descent":
             problem = Problem.of(
-                Bound(self.network, X.shape[1], self.dtype), X, y, self.flow.output_scale(),
+                Bound(self.network, X.shape[1], self.dtype), *train, self.flow.output_scale(),
                 width=self.network.particle_count(), fresh=None if self.data.finite else fresh,
             )  # fmt: skip
         parts = target.parts(inputs["test"]) if isinstance(target, Hierarchy) else None

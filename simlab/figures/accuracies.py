@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
+from pydantic import Field
 
 from simlab.figures.figure import Figure
 from simlab.figures.style import add_title, colours, panels, tick_at
@@ -29,7 +30,7 @@ class Accuracies(Figure):
     """Test accuracies against the last axis of the sweep, and validation accuracies against the ridge λ."""
 
     needs = ("test_accuracy", "test_spread", "validation_accuracy_by_ridge")
-    title: str = ""
+    title: str = Field("", description="above all panels")
 
     def draw(self, results: Results) -> Picture:
         figure, (left, right) = panels(2)

@@ -30,7 +30,7 @@ class FourierTubes(Figure):
     """Fourier transforms of net and target, with the tubes of the net."""
 
     needs = ("fourier_net", "fourier_target", "tube_angle", "net_outside", "target_outside")
-    title: str = ""
+    title: str = Field("", description="above all panels")
     decades: float = Field(4.0, gt=0, le=16, description="of the colour scale, below the largest value")
 
     def draw(self, results: Results) -> Picture:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 import time
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -27,6 +26,7 @@ from pydantic import Field, model_validator
 from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
 from simlab.core.fields import number_or
+from simlab.core.rng import Streams
 from simlab.flows._curvature import batch_edge, edge, power_iteration, start_vector, tangent
 from simlab.flows._schedule import Scheduled
 from simlab.flows.flow import FlowState, check_width
@@ -91,9 +91,13 @@ class Stage(NamedTuple):
 
 
 class Stepping(Scheduled):
-    """A descent with steps."""
+    """A descent with steps.
 
-    state_class: ClassVar[type[FlowState]] = SteppingState
+    loop: precision → compiled stretch of steps, of the types of `signature`.
+    """
+
+    state_class: ClassVar[type[SteppingState]] = SteppingState
+    loop: ClassVar[Any]
 
     step: Annotated[float | Literal["auto"], number_or("auto")] = Field(
         description='step size η in the unit below, or "auto"'
@@ -127,16 +131,26 @@ class Stepping(Scheduled):
         if self.step_unit == "particle":
             check_width(network, "flow.step_unit = 'particle'")
 
-    @abstractmethod
+    def _own_state(self, problem: Problem, theta: Array, streams: Streams) -> dict[str, Any]:
+        """The fields that only the state of this kind has, at the start."""
+        return {}
+
+    def _own_arguments(self, problem: Problem, state: Any) -> tuple[Any, ...]:
+        """What only the loop of this kind takes, after `_arguments`."""
+        return ()
+
     def _stretch(self, problem: Problem, state: Any, steps: int) -> tuple[int, int, float]:
         """Make up to so many steps in place. Returns the number of steps made, the ending, and `units` after them."""
+        arguments = *self._arguments(problem, state, steps), *self._own_arguments(problem, state)
+        done: tuple[int, int, float] = self.loop[problem.dtype](*arguments)
+        return done
 
-    def _begin(self, problem: Problem, theta0: Array, **own: Any) -> Any:
-        """The state at the start; `own` are the fields that only the state of this kind has."""
+    def start(self, problem: Problem, theta0: Array, streams: Streams) -> SteppingState:
         theta = problem.weights(theta0)
+        own = self._own_state(problem, theta, streams)
         first = problem.loss(theta)
         limit = problem.limit(first)
-        state: Any = self.state_class(theta=theta, step=0, time=0.0, limit=limit, ending=ending_of(first, limit), **own)
+        state = self.state_class(theta=theta, step=0, time=0.0, limit=limit, ending=ending_of(first, limit), **own)
         if self.step == "auto":
             tangent(problem, "flow.step = 'auto'")
             state.probe = start_vector(problem)

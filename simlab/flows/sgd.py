@@ -41,7 +41,6 @@ from simlab.core.jit import jit, per_real
 from simlab.core.rng import Streams, copy_generator
 from simlab.flows._schedule import factor
 from simlab.flows._stepping import Stage, Stepping, SteppingState, signature
-from simlab.flows.flow import FlowState
 from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
 
 if TYPE_CHECKING:
@@ -171,7 +170,8 @@ class SGDState(SteppingState):
 class SGD(Stepping):
     """θ ← θ − η_t ∇R_α(θ; batch), with momentum and weight decay where they are given."""
 
-    state_class: ClassVar[type[FlowState]] = SGDState
+    state_class: ClassVar[type[SteppingState]] = SGDState
+    loop: ClassVar[Any] = descend
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"steps": 50, "step": 0.05, "batch": 4},
         {"steps": 50, "step": 0.05, "batch": 3, "sampling": "replacement"},
@@ -203,9 +203,6 @@ class SGD(Stepping):
     def draws_fresh(self) -> bool:
         return self.fresh
 
-    def is_layerwise(self) -> bool:
-        return self.layerwise
-
     def check_network(self, network: Trainable, samples: int, dtype: str = "float64", data: Law | None = None) -> None:
         if self.fresh:
             if data is None:
@@ -221,7 +218,7 @@ class SGD(Stepping):
             )
         super().check_network(network, samples, dtype, data)
 
-    def start(self, problem: Problem, theta0: Array, streams: Streams) -> SGDState:
+    def _own_state(self, problem: Problem, theta: Array, streams: Streams) -> dict[str, Any]:
         n, none = len(problem.X), np.zeros(0, np.int64)
         if self.layerwise:
             _stages(problem)
@@ -235,12 +232,11 @@ class SGD(Stepping):
             own = {"rng": copy_generator(streams["batches"]), "at": n, "order": np.arange(n, dtype=np.int64)}
             if self.sampling == "replacement":
                 own |= {"at": 0, "order": none}
-        state: SGDState = self._begin(problem, theta0, **own)
         if self.momentum:
-            state.velocity = np.zeros_like(state.theta)
+            own["velocity"] = np.zeros_like(theta)
         if self.decay_to == "start":
-            state.towards = state.theta.copy()
-        return state
+            own["towards"] = theta.copy()
+        return own
 
     def _stretch(self, problem: Problem, state: SGDState, steps: int) -> tuple[int, int, float]:
         mode = FRESH if self.fresh else REPLACEMENT if self.sampling == "replacement" else EPOCHS
@@ -256,7 +252,7 @@ class SGD(Stepping):
         own = mode, self.batch, state.order, state.at, state.rng, rows, values
         velocity = none if state.velocity is None else state.velocity
         towards = none if state.towards is None else state.towards
-        done, ending, units, state.at = descend[problem.dtype](*usual, *own, velocity, towards, self.momentum, decay)
+        done, ending, units, state.at = self.loop[problem.dtype](*usual, *own, velocity, towards, self.momentum, decay)
         return done, ending, units
 
     def _chunk(self, problem: Problem, state: SGDState) -> tuple[Array, Array]:

@@ -39,7 +39,12 @@ ROOT, BRANCH, VARIANCE_IN, VARIANCE_OUT, TANGENT = range(5)
     ]
 )
 def points(variance: Any, dual: Any, a: Floats, c: Floats, norms: Floats, depth: int) -> Floats:
-    """(n, depth, 5): what the recursion needs of each input, from its norm. `c` = (σ_b², v, r, β, w)."""
+    """(n, depth, 5): what the recursion needs of each input, from its norm; columns as above.
+
+    variance, dual: compiled functions of the activation (`simlab.activations.Compiled`), a its numbers.
+    c: (σ_b², v, r, β, w).
+    norms : (n,).
+    """
     bias, first, skip, mix, weight = c[0], c[1], c[2], c[3], c[4]
     table = np.empty((norms.size, depth, 5))
     for i in range(norms.size):
@@ -78,7 +83,14 @@ def _pair(
     tangents: NDArray[np.bool_],
     out: Floats,
 ) -> None:
-    """Kernels of one pair of norms `xy` at every requested (depth, tangent), depths ascending, into `out`."""
+    """Kernels of one pair of inputs at every requested (depth, tangent), into `out`.
+
+    xy: norms of the two inputs.
+    t, s: their correlation 1 − t = s − 1.
+    X, Y : (depth, 5), their tables by `points`.
+    depths : (kernels,), ascending.
+    tangents : (kernels,), Θ where true, else K.
+    """
     bias, skip, mix, weight = c[0], c[2], c[3], c[4]
     root_first = math.sqrt(c[1])
     root_bias, root_mixed_bias, root_skip = math.sqrt(bias), math.sqrt(mix * bias), math.sqrt(skip)
@@ -152,7 +164,13 @@ def pairs(
     tangents: NDArray[np.bool_],
     out: Floats,
 ) -> None:
-    """out[k] : (pairs,) for every requested kernel k of the pairs (rows, columns), with norms x, y and tables X, Y."""
+    """out[k] : (pairs,) for every requested kernel k; the arguments are those of `_pair` for many pairs.
+
+    x : (n,), y : (m,), norms.
+    X : (n, depth, 5), Y : (m, depth, 5), tables by `points`.
+    rows, columns : (pairs,), indices into x, X and y, Y.
+    t, s : (pairs,).
+    """
     values = np.empty(depths.size)
     for i in range(rows.size):
         j, k = rows[i], columns[i]

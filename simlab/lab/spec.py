@@ -25,10 +25,10 @@ from pydantic import Field
 from simlab.core import catalogue, reads
 from simlab.core.errors import LONGEST_VALUE, BadInput, nearest, one_of, shown
 from simlab.core.kinds import Kind, Table
-from simlab.core.parsing import choose, dump, field_at, join, parse, rooms_of, whole
+from simlab.core.parsing import choose, dump, join, parse, rooms_of, whole
 from simlab.lab import covering, toml_text
 from simlab.lab.sweep import Sweep, flat
-from simlab.lab.tables import Given, assign, copied, given_tables, parse_toml, read_file, with_values
+from simlab.lab.tables import Given, assign, copy_tables, parse_toml, read_file, with_values
 from simlab.lab.toml_text import Tables
 
 KEPT_EXPERIMENTS = 1000  # as many as `needs` looks at
@@ -117,7 +117,7 @@ class Spec:
     @cached_property
     def text(self) -> str:
         """The resolved spec as TOML."""
-        tables = copied(self.tables)
+        tables = copy_tables(self.tables)
         if sweep := self.sweep.dump():
             tables["sweep"] = sweep
         if self.figure is not None:
@@ -132,8 +132,8 @@ class Spec:
 
 def override(tables: Tables, settings: Iterable[str]) -> Tables:
     """Apply ``key=value`` settings: a dotted key of the spec, a TOML value (a bare word is a string)."""
-    tables = copied(tables)
-    for setting in listed(settings):
+    tables = copy_tables(tables)
+    for setting in as_settings(settings):
         key, equals, text = setting.partition("=")
         key = key.strip().replace('"', "")
         table, _, rest = key.partition(".")
@@ -153,7 +153,7 @@ def override(tables: Tables, settings: Iterable[str]) -> Tables:
     return tables
 
 
-def listed(settings: Iterable[str]) -> tuple[str, ...]:
+def as_settings(settings: Iterable[str]) -> tuple[str, ...]:
     """Settings one by one; a string is one of them, not its letters."""
     return (settings,) if isinstance(settings, str) else tuple(settings)
 
@@ -182,12 +182,12 @@ def resolve(
     """
     spec = _resolved(tables, seed, as_given)
     covering.check(spec, progress)
-    return replace(spec, given=given_tables(tables)) if as_given is None else spec
+    return replace(spec, given=Given.of(tables)) if as_given is None else spec
 
 
 def _resolved(tables: Mapping[str, Any], seed: int | None, as_given: Given | None) -> Spec:
     """Validated at the first point only; its experiment is kept."""
-    given = copied(tables)
+    given = copy_tables(tables)
     figure = given.pop("figure", None)
     sweep_table = given.pop("sweep", None)
     for name, table in (("experiment", given.get("experiment")), ("sweep", sweep_table), ("figure", figure)):
@@ -243,7 +243,8 @@ def _whole_axes(experiment: type[Any], given: Tables, sweep: Sweep) -> Sweep:
             if at is None:
                 continue
             here = {**sweep.values(0), **{name: sweep.axes[name][at] for name in group}}
-            if type(field_at(_parse_point(experiment, given, here), key.removeprefix("experiment."))) is int:
+            holder, name = covering.holder_of(_parse_point(experiment, given, here), key)
+            if holder is not None and type(getattr(holder, name)) is int:
                 axes[key] = [whole(value) for value in axes[key]]
     return replace(sweep, axes=axes)
 
@@ -256,7 +257,7 @@ def load(
     progress: Callable[[int], None] = lambda done: None,
 ) -> Spec:
     """Read, override, validate, resolve."""
-    settings = listed(settings)
+    settings = as_settings(settings)
     tables, text = read_file(path)
     return resolve(override(tables, settings), seed=seed, as_given=Given(text, settings), progress=progress)
 
