@@ -28,16 +28,13 @@ KIND_NAMES = {"kind", "kind_of"}
 ALL = ("simlab", "tools")
 NO_KINDS = {
     "simlab/activations/_functions.py": ({"function"}, "a function of the user's, or a ufunc"),
-    "simlab/activations/custom.py": ({"function", "resolved"}, "a function of the user's, or a ufunc"),
+    "simlab/activations/custom.py": ({"function"}, "a function of the user's, or a ufunc"),
     "simlab/cli/_progress.py": ({"shell"}, "IPython's shell, which may be a notebook's"),
-    "simlab/cli/_show_run.py": ({"value"}, "a value of a coordinate, NumPy's or Python's"),
-    "simlab/cli/_usage.py": ({"kind"}, "a type of click's, which may have a lower bound"),
     "simlab/core/catalogue.py": ({"value"}, "any value in a module's namespace"),
     "simlab/core/checks.py": ({"values"}, "a user's data, which may be a sparse matrix of scipy's"),
     "simlab/core/code_key.py": ({"value", "module"}, "anything that compiled code refers to"),
     "simlab/core/json_schema.py": ({"mark"}, "an annotation of pydantic's"),
     "simlab/figures/words.py": ({"value", "other"}, "a value of a coordinate, a number or text"),
-    "simlab/kernels/gram/store.py": ({"error"}, "an error, which may be the system's"),
     "simlab/machines/estimator.py": ({"self", "X"}, "scikit-learn: what is learned is there after `fit`; a data frame"),
     "simlab/training/estimator.py": ({"self"}, "scikit-learn: what is learned is there after `fit`"),
     "simlab/record/checked.py": ({"dataset"}, "a member of an HDF5 file, which may be damaged"),
@@ -45,8 +42,6 @@ NO_KINDS = {
 """File → the names of objects in it that may be probed by hasattr, and what they are: no kinds."""
 LONG_SIGNATURES = {
     "simlab/__init__.py": ({"run", "train"}, "public: every argument has a name and a default"),
-    "simlab/cli/running.py": ({"run"}, "takes what the public `simlab.run` takes"),
-    "simlab/lab/run.py": ({"run_spec"}, "takes what the public `simlab.run` takes, but for the figure"),
     "simlab/machines/path.py": ({"ridge_path"}, "public: every argument beyond the data has a default"),
 }
 """File → functions that may have more arguments, and why. Commands may too: click makes each option an argument."""
@@ -224,7 +219,7 @@ def _is_kind_name(node: ast.expr) -> bool:
     """``x.kind`` or ``kind_of(x)``. A plain variable may hold text that a user typed; ``x.dtype.kind`` is NumPy's."""
     if not isinstance(node, ast.Attribute | ast.Call) or _name(node) not in KIND_NAMES:
         return False
-    return not (isinstance(node, ast.Attribute) and _name(node.value) in ("dtype", "Dtype"))
+    return not (isinstance(node, ast.Attribute) and _name(node.value) == "dtype")
 
 
 def _is_text(node: ast.expr) -> bool:
