@@ -11,6 +11,7 @@ import click
 from simlab.cli import _options, _text
 
 if TYPE_CHECKING:
+    from simlab.lab.directory import RunDirectory
     from simlab.record.reader import Results
 
 SPEC_LINES = 24  # shown without --whole, as the next two
@@ -57,8 +58,8 @@ def summary(path: Path) -> dict[str, Any]:
     return found
 
 
-def _belongs(run: Any, results: Results) -> bool:
-    return bool(run.read_spec().hash == results.attrs.get("spec_hash")) and results.path == run.results
+def _belongs(run: RunDirectory, results: Results) -> bool:
+    return run.read_spec(computes=False).hash == results.attrs.get("spec_hash") and results.path == run.results
 
 
 def _from_results(results: Results) -> dict[str, Any]:
@@ -98,11 +99,11 @@ def _axes(spec: str) -> list[str]:
     return [*(key for key in sweep if key not in WORDS), *(["seed"] if "seeds" in sweep else [])]
 
 
-def _from_directory(run: Any) -> dict[str, Any]:
+def _from_directory(run: RunDirectory) -> dict[str, Any]:
     """What only the directory knows: how far it is, errors with their points in words, and its files' dates."""
     from simlab.record.index import Status
 
-    spec = run.read_spec()
+    spec = run.read_spec(computes=False)
     index = run.index(spec)
     status = index.status(spec.sweep.points)
     commits = [segment.path.stat().st_mtime for segment in index.segments if segment.path.exists()]

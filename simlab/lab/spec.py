@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -30,6 +30,9 @@ from simlab.lab import covering, toml_text
 from simlab.lab.sweep import Sweep, flat
 from simlab.lab.tables import Given, assign, copy_tables, parse_toml, read_file, with_values
 from simlab.lab.toml_text import Tables
+
+if TYPE_CHECKING:
+    from simlab.experiments.experiment import Experiment
 
 KEPT_EXPERIMENTS = 1000  # as many as `needs` looks at
 
@@ -59,7 +62,7 @@ class Spec:
     figure: Tables | None
     given: Given | None = field(default=None, compare=False)
     # Combination of axes → its experiment; the one that was asked for last is the last one.
-    _experiments: dict[int, Any] = field(default_factory=dict, compare=False, repr=False)
+    _experiments: dict[int, Experiment] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def header(self) -> Header:
@@ -76,11 +79,11 @@ class Spec:
         return self.header.threads
 
     @cached_property
-    def experiment_class(self) -> type[Any]:
+    def experiment_class(self) -> type[Experiment]:
         """The class of the experiment; `at` gives the object of one point."""
         return catalogue.get("experiments", self.header.kind, "experiment.kind")
 
-    def at(self, point: int) -> Any:
+    def at(self, point: int) -> Experiment:
         """The experiment of one point, validated once: points that differ only in their seed share it.
 
         It is kept while it is one of the last KEPT_EXPERIMENTS that were asked for.
@@ -94,7 +97,7 @@ class Spec:
                 watch.name(kind, path)
         return found
 
-    def parse(self, point: int) -> Any:
+    def parse(self, point: int) -> Experiment:
         """The experiment of one point, validated now: whoever watches sees what its rules look at."""
         fixed = self._fixed
         if (watch := reads.current()) is not None:
@@ -234,7 +237,7 @@ def read_back(tables: Mapping[str, Any], hash_: str | None, given: Given | None,
     return spec
 
 
-def _whole_axes(experiment: type[Any], given: Tables, sweep: Sweep) -> Sweep:
+def _whole_axes(experiment: type[Experiment], given: Tables, sweep: Sweep) -> Sweep:
     """Axes of fields that are integers, as integers: ``[1e2, 1e3]`` is ``[100, 1000]``."""
     axes = dict(sweep.axes)
     for group in sweep.groups:
@@ -302,7 +305,7 @@ def kinds_inside(kind: Kind, path: str = "experiment", tables_at: str = "") -> I
                 yield from kinds_inside(one, at, at)
 
 
-def _parse_point(experiment: type[Any], tables: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
+def _parse_point(experiment: type[Experiment], tables: Mapping[str, Any], values: Mapping[str, Any]) -> Experiment:
     point = with_values(tables, values)
     own = {k: v for k, v in point["experiment"].items() if k not in Header.model_fields}
     chosen = {k: v for k, v in point.items() if k != "experiment"}
@@ -323,7 +326,7 @@ def _has(tables: Mapping[str, Any], key: str) -> bool:
     return True
 
 
-def _check_tables(experiment: type[Any], tables: Mapping[str, Any]) -> None:
+def _check_tables(experiment: type[Experiment], tables: Mapping[str, Any]) -> None:
     """Choices are tables at the top, the experiment's own fields are not."""
     rooms = rooms_of(experiment)
     known = ["experiment", *rooms, "sweep", "figure"]
