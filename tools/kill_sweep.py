@@ -60,7 +60,7 @@ class Tally:
     exits: list[float] = field(default_factory=list)
     kills_before: int = 0  # this round
 
-    def shown(self, work: Work) -> dict[str, Any]:
+    def as_dict(self, work: Work) -> dict[str, Any]:
         found = {key: dict(value) if isinstance(value, Counter) else value for key, value in vars(self).items()}
         del found["exits"], found["kills_before"]
         return {**found, **work.facts, "compares": work.compared}
@@ -208,7 +208,7 @@ def hunt(home: Path, kinds: list[str], chosen: argparse.Namespace) -> dict[str, 
         "seconds_uninterrupted": round(seconds_uninterrupted, 1),
         "seconds_to_exit": {"median": round(statistics.median(exits), 3), "max": round(max(exits), 3)} if exits else {},
         "load": os.getloadavg()[0],
-        "work": {name: tally.shown(works[name]) for name, tally in tallies.items()},
+        "work": {name: tally.as_dict(works[name]) for name, tally in tallies.items()},
     }
 
 

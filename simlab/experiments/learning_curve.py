@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core.errors import SimlabError, shown
+from simlab.core.errors import SimlabError
+from simlab.core.fields import EachOnce
 from simlab.core.parsing import MOST_ENTRIES, AsTuple
 from simlab.core.rng import Streams
 from simlab.data.law import Law
@@ -95,7 +96,7 @@ class LearningCurve(OneShot):
     validation_samples: int = Field(500, ge=1, description="samples that choose the ridge")
     test_samples: int = Field(2000, ge=2 * BATCHES, description="inputs on which the error is measured")
     noise: float = Field(0.0, ge=0, description="standard deviation σ of the labels' noise")
-    ridges: Annotated[tuple[Annotated[float, Field(ge=0)], ...], AsTuple] = Field(
+    ridges: Annotated[tuple[Annotated[float, Field(ge=0)], ...], AsTuple, EachOnce] = Field(
         (1e-6, 1e-3, 1e-2, 1e-1, 1.0), min_length=1, description="ridges λ to choose from"
     )
     theory_degree: int = Field(60, ge=1, description="degrees that the theory sums one by one")
@@ -106,10 +107,8 @@ class LearningCurve(OneShot):
     reference: Kernel | None = Field(None, description="a kernel to compare with")
 
     @model_validator(mode="after")
-    def _each_ridge_once(self) -> Self:
+    def _fits_together(self) -> Self:
         self.target.check_scalar()
-        if len(set(self.ridges)) < len(self.ridges):
-            raise ValueError(f"ridges = {shown(list(self.ridges))}: each may be named once")
         if self.power_degree > self.theory_degree:
             raise ValueError(f"power_degree = {self.power_degree}: must not exceed theory_degree, {self.theory_degree}")
         return self

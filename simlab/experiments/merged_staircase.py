@@ -132,7 +132,7 @@ class MergedStaircase(GradientFlow):
                 f"target.factor: {factor:.6g} times data.scale = {size:.6g} is not 1, so that z is not ±1; "
                 "set one to 1 over the other"
             )
-        leap.check_count(self.target.place_count(), dimension_free.MOST)
+        leap.check_count(self.target.place_count(), dimension_free.MOST_COORDINATES)
         try:
             dimension_free.check_activation(self.network.activation)
         except BadInput as error:

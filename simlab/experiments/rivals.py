@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core.errors import shown
+from simlab.core.fields import EachOnce
 from simlab.core.parsing import AsTuple
 from simlab.core.rng import Streams
 from simlab.core.state import State
@@ -120,7 +120,7 @@ class Rivals(Experiment):
     samples: int = Field(ge=1, description="number n of training samples")
     validation_samples: int = Field(1000, ge=1, description="samples that choose the ridge")
     test_samples: int = Field(2000, ge=2, description="samples on which the error is measured")
-    ridges: Annotated[tuple[Annotated[float, Field(ge=0)], ...], AsTuple] = Field(
+    ridges: Annotated[tuple[Annotated[float, Field(ge=0)], ...], AsTuple, EachOnce] = Field(
         (1e-4, 1e-3, 1e-2, 1e-1, 1.0), min_length=1, description="ridges λ, in units of the mean of K's diagonal"
     )
     coordinates: Literal["all", "target"] = Field("all", description="target: only those that the target depends on")
@@ -137,8 +137,6 @@ class Rivals(Experiment):
             raise ValueError("learner = 'kernel': give a [kernel] table")
         if self.learner == "last" and not self.network.has_features:
             raise ValueError(f"network.kind = {self.network.kind!r}: learner = 'last' needs its features")
-        if len(set(self.ridges)) < len(self.ridges):
-            raise ValueError(f"ridges = {shown(list(self.ridges))}: each may be named once")
         return self
 
     @model_validator(mode="after")

@@ -25,6 +25,7 @@ from pydantic import Field, model_validator
 
 from simlab.activations.activation import Activation
 from simlab.core.errors import BadInput, shown
+from simlab.core.fields import EachOnce
 from simlab.core.parsing import AsTuple
 from simlab.core.rng import Streams
 from simlab.experiments._sphere import is_profile
@@ -63,7 +64,7 @@ class Staircase(OneShot):
     )
     dim: int = Field(ge=3, description="dimension d")
     size: int = Field(ge=1, description="number n of samples (krr) or N of neurons (rf, nt)")
-    degrees: Annotated[tuple[Annotated[int, Field(ge=0, le=20)], ...], AsTuple] = Field(
+    degrees: Annotated[tuple[Annotated[int, Field(ge=0, le=20)], ...], AsTuple, EachOnce] = Field(
         (1, 2, 3), min_length=1, description="degrees of the target, power 1 each"
     )
     targets: int = Field(10, ge=1, description="how many targets to average over")
@@ -87,8 +88,6 @@ class Staircase(OneShot):
             raise ValueError(f"activation = {self.activation.kind!r}: it jumps and has no tangent features; use rf")
         if self.learner == "krr" and self.bias:
             raise ValueError("bias belongs to rf and nt; a kernel has bias_std")
-        if len(set(self.degrees)) < len(self.degrees):
-            raise ValueError(f"degrees = {shown(list(self.degrees))}: each may be named once")
         if max(self.degrees) > self.max_degree:
             raise ValueError(f"degrees = {shown(list(self.degrees))}: must not exceed max_degree = {self.max_degree}")
         return self

@@ -80,7 +80,7 @@ def _cover(
     """
     sweep, first = spec.sweep, spec.at(0)
     dimension = {key: i for i, group in enumerate(sweep.groups) for key in group if key in keys}
-    needed = {i for key, i in dimension.items() if _holder(first, key)[0] is None}
+    needed = {i for key, i in dimension.items() if holder_of(first, key)[0] is None}
     found: dict[int, T] = {}
     with reads.watching(Table) as watch:
 
@@ -118,7 +118,7 @@ def check(spec: Spec, progress: Callable[[int], None] = lambda done: None) -> No
     def whole_point(point: int, watch: Reads) -> None:
         experiment = spec.parse(point)
         for key in keys:
-            holder, name = _holder(experiment, key)
+            holder, name = holder_of(experiment, key)
             if holder is not None and (key, type(holder)) not in seen:
                 seen.add((key, type(holder)))
                 _check_axis(spec, type(holder), name, key)
@@ -159,12 +159,12 @@ def _check_axis(spec: Spec, cls: type[Table], name: str, key: str) -> None:
         raise BadInput(f"sweep.{key}: value number {wrong + 1} is not of use")
 
 
-def _holder(experiment: Kind, key: str) -> tuple[Kind | None, str]:
-    """The object that a dotted key names a field of, and the field; None where it chooses a kind."""
+def holder_of(experiment: Kind, key: str) -> tuple[Kind | None, str]:
+    """The kind and its field that a dotted key names; None for the kind where that is no field, or holds a kind."""
     *path, name = key.removeprefix("experiment.").split(".")
     here: Any = experiment
     for part in path:
-        here = getattr(here, part, None)
+        here = getattr(here, part) if isinstance(here, Kind) and part in type(here).model_fields else None
     good = isinstance(here, Kind) and name in type(here).model_fields and name not in rooms_of(type(here))
     return (here, name) if good and "." in key else (None, name)
 

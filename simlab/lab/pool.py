@@ -152,8 +152,8 @@ class Pool:
         self.failed: dict[int, str] = {}  # point → error
         self.finished = set(index.finished)
         self.pace = Pace(spec, self.todo)
-        self.shown = 0.0  # when progress was last reported
-        self.ticked = self.pace.began  # when `_tick` was last called
+        self.shown_at = 0.0  # when progress was last reported
+        self.ticked_at = self.pace.began  # when `_tick` was last called
         self.first_compiled: float | None = None  # when a worker first compiled, of those that do now
 
     def work(self) -> dict[int, str]:
@@ -350,8 +350,8 @@ class Pool:
         now = time.monotonic()
         if self.workers:
             share = sum(worker.cannot_work for worker in self.workers) / len(self.workers)
-            self.pace.pause(share * (now - self.ticked))
-        self.ticked = now
+            self.pace.pause(share * (now - self.ticked_at))
+        self.ticked_at = now
 
     def _compiling(self, now: float) -> Compiling | None:
         busy = any(w.compiling_since or now - w.compiled_at < COMPILED_SECONDS for w in self.workers)
@@ -362,8 +362,8 @@ class Pool:
 
     def _show(self, force: bool = False) -> None:
         now = time.monotonic()
-        if now - self.shown >= SNAPSHOT_SECONDS or force:
-            self.shown = now
+        if now - self.shown_at >= SNAPSHOT_SECONDS or force:
+            self.shown_at = now
             computed = len(self.finished) + sum(len(worker.computed) for worker in self.workers)
             running = [(*worker.at, *worker.first_at) for worker in self.workers if worker.at is not None]
             shot = self.pace.snapshot(now, computed, len(self.failed), running)

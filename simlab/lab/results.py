@@ -76,7 +76,7 @@ def collate_run(run: RunDirectory, spec: Spec) -> Path:
     everything is read again.
     """
     outputs = merged_outputs(spec)
-    with _locked(run):
+    with _only_writer(run):
         for attempt in range(READ_ATTEMPTS):
             index = run.index(spec)
             index.check_rows(spec.sweep.points)
@@ -90,8 +90,8 @@ def collate_run(run: RunDirectory, spec: Spec) -> Path:
 
 
 @contextlib.contextmanager
-def _locked(run: RunDirectory) -> Iterator[None]:
-    """One writer of results.h5 at a time; a second one waits."""
+def _only_writer(run: RunDirectory) -> Iterator[None]:
+    """Hold the lock of results.h5: a second writer waits."""
     lock = FileLock(run.collate_lock)
     with run.usable():
         refuse_link(run.collate_lock)

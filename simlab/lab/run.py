@@ -17,7 +17,7 @@ from simlab.lab.options import RunOptions
 from simlab.lab.pace import Snapshot
 from simlab.lab.pool import Chore, Pool
 from simlab.lab.spec import Spec
-from simlab.lab.tables import given_tables, plain
+from simlab.lab.tables import Given, plain
 from simlab.record.index import Index
 from simlab.record.provenance import changes, provenance
 from simlab.record.reader import open_results
@@ -84,9 +84,9 @@ def load_for(
         seed = None
     if not isinstance(source, Mapping):
         return specs.load(bundled.find(source), settings, seed=seed, progress=progress)
-    tables, changes_made = plain(source), specs.listed(settings)
-    given = given_tables(tables, changes_made)
-    return specs.resolve(specs.override(tables, changes_made), seed=seed, as_given=given, progress=progress)
+    tables, settings = plain(source), specs.as_settings(settings)
+    given = Given.of(tables, settings)
+    return specs.resolve(specs.override(tables, settings), seed=seed, as_given=given, progress=progress)
 
 
 def run_spec(

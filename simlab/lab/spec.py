@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -28,8 +28,11 @@ from simlab.core.kinds import Kind, Table
 from simlab.core.parsing import choose, dump, join, parse, rooms_of, whole
 from simlab.lab import covering, toml_text
 from simlab.lab.sweep import Sweep, flat
-from simlab.lab.tables import Given, assign, copied, given_tables, parse_toml, read_file, with_values
+from simlab.lab.tables import Given, assign, copy_tables, parse_toml, read_file, with_values
 from simlab.lab.toml_text import Tables
+
+if TYPE_CHECKING:
+    from simlab.experiments.experiment import Experiment
 
 KEPT_EXPERIMENTS = 1000  # as many as `needs` looks at
 
@@ -59,7 +62,7 @@ class Spec:
     figure: Tables | None
     given: Given | None = field(default=None, compare=False)
     # Combination of axes → its experiment; the one that was asked for last is the last one.
-    _experiments: dict[int, Any] = field(default_factory=dict, compare=False, repr=False)
+    _experiments: dict[int, Experiment] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def header(self) -> Header:
@@ -76,11 +79,11 @@ class Spec:
         return self.header.threads
 
     @cached_property
-    def experiment_class(self) -> type[Any]:
+    def experiment_class(self) -> type[Experiment]:
         """The class of the experiment; `at` gives the object of one point."""
         return catalogue.get("experiments", self.header.kind, "experiment.kind")
 
-    def at(self, point: int) -> Any:
+    def at(self, point: int) -> Experiment:
         """The experiment of one point, validated once: points that differ only in their seed share it.
 
         It is kept while it is one of the last KEPT_EXPERIMENTS that were asked for.
@@ -94,7 +97,7 @@ class Spec:
                 watch.name(kind, path)
         return found
 
-    def parse(self, point: int) -> Any:
+    def parse(self, point: int) -> Experiment:
         """The experiment of one point, validated now: whoever watches sees what its rules look at."""
         fixed = self._fixed
         if (watch := reads.current()) is not None:
@@ -117,7 +120,7 @@ class Spec:
     @cached_property
     def text(self) -> str:
         """The resolved spec as TOML."""
-        tables = copied(self.tables)
+        tables = copy_tables(self.tables)
         if sweep := self.sweep.dump():
             tables["sweep"] = sweep
         if self.figure is not None:
@@ -132,8 +135,8 @@ class Spec:
 
 def override(tables: Tables, settings: Iterable[str]) -> Tables:
     """Apply ``key=value`` settings: a dotted key of the spec, a TOML value (a bare word is a string)."""
-    tables = copied(tables)
-    for setting in listed(settings):
+    tables = copy_tables(tables)
+    for setting in as_settings(settings):
         key, equals, text = setting.partition("=")
         key = key.strip().replace('"', "")
         table, _, rest = key.partition(".")
@@ -153,7 +156,7 @@ def override(tables: Tables, settings: Iterable[str]) -> Tables:
     return tables
 
 
-def listed(settings: Iterable[str]) -> tuple[str, ...]:
+def as_settings(settings: Iterable[str]) -> tuple[str, ...]:
     """Settings one by one; a string is one of them, not its letters."""
     return (settings,) if isinstance(settings, str) else tuple(settings)
 
@@ -182,12 +185,12 @@ def resolve(
     """
     spec = _resolved(tables, seed, as_given)
     covering.check(spec, progress)
-    return replace(spec, given=given_tables(tables)) if as_given is None else spec
+    return replace(spec, given=Given.of(tables)) if as_given is None else spec
 
 
 def _resolved(tables: Mapping[str, Any], seed: int | None, as_given: Given | None) -> Spec:
     """Validated at the first point only; its experiment is kept."""
-    given = copied(tables)
+    given = copy_tables(tables)
     figure = given.pop("figure", None)
     sweep_table = given.pop("sweep", None)
     for name, table in (("experiment", given.get("experiment")), ("sweep", sweep_table), ("figure", figure)):
@@ -234,7 +237,7 @@ def read_back(tables: Mapping[str, Any], hash_: str | None, given: Given | None,
     return spec
 
 
-def _whole_axes(experiment: type[Any], given: Tables, sweep: Sweep) -> Sweep:
+def _whole_axes(experiment: type[Experiment], given: Tables, sweep: Sweep) -> Sweep:
     """Axes of fields that are integers, as integers: ``[1e2, 1e3]`` is ``[100, 1000]``."""
     axes = dict(sweep.axes)
     for group in sweep.groups:
@@ -243,17 +246,10 @@ def _whole_axes(experiment: type[Any], given: Tables, sweep: Sweep) -> Sweep:
             if at is None:
                 continue
             here = {**sweep.values(0), **{name: sweep.axes[name][at] for name in group}}
-            if type(_leaf(_parse_point(experiment, given, here), key)) is int:
+            holder, name = covering.holder_of(_parse_point(experiment, given, here), key)
+            if holder is not None and type(getattr(holder, name)) is int:
                 axes[key] = [whole(value) for value in axes[key]]
     return replace(sweep, axes=axes)
-
-
-def _leaf(experiment: Kind, key: str) -> Any:
-    """The value of a dotted key, None where it names no single field."""
-    here: Any = experiment
-    for part in key.removeprefix("experiment.").split("."):
-        here = getattr(here, part, None)
-    return here
 
 
 def load(
@@ -264,7 +260,7 @@ def load(
     progress: Callable[[int], None] = lambda done: None,
 ) -> Spec:
     """Read, override, validate, resolve."""
-    settings = listed(settings)
+    settings = as_settings(settings)
     tables, text = read_file(path)
     return resolve(override(tables, settings), seed=seed, as_given=Given(text, settings), progress=progress)
 
@@ -309,7 +305,7 @@ def kinds_inside(kind: Kind, path: str = "experiment", tables_at: str = "") -> I
                 yield from kinds_inside(one, at, at)
 
 
-def _parse_point(experiment: type[Any], tables: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
+def _parse_point(experiment: type[Experiment], tables: Mapping[str, Any], values: Mapping[str, Any]) -> Experiment:
     point = with_values(tables, values)
     own = {k: v for k, v in point["experiment"].items() if k not in Header.model_fields}
     chosen = {k: v for k, v in point.items() if k != "experiment"}
@@ -330,7 +326,7 @@ def _has(tables: Mapping[str, Any], key: str) -> bool:
     return True
 
 
-def _check_tables(experiment: type[Any], tables: Mapping[str, Any]) -> None:
+def _check_tables(experiment: type[Experiment], tables: Mapping[str, Any]) -> None:
     """Choices are tables at the top, the experiment's own fields are not."""
     rooms = rooms_of(experiment)
     known = ["experiment", *rooms, "sweep", "figure"]

@@ -56,16 +56,16 @@ def dumps(tables: Mapping[str, Any]) -> str:
     mark = secrets.token_hex(16)
     lists: dict[str, str] = {}
 
-    def taken_out(table: Mapping[str, Any]) -> Tables:
+    def without_long_lists(table: Mapping[str, Any]) -> Tables:
         found: Tables = {}
         for key, value in table.items():
-            found[key] = taken_out(value) if isinstance(value, Mapping) else value
+            found[key] = without_long_lists(value) if isinstance(value, Mapping) else value
             if isinstance(value, list) and len(value) > LONG_LIST_NUMBERS and set(map(type, value)) <= {int, float}:
                 found[key] = f"{mark} {len(lists)}"
                 lists[f'"{found[key]}"'] = "[\n    " + ",\n    ".join(map(str, value)) + ",\n]"
         return found
 
-    text = tomli_w.dumps(taken_out(tables))
+    text = tomli_w.dumps(without_long_lists(tables))
     for token, numbers in lists.items():
         text = text.replace(token, numbers, 1)
     return text

@@ -107,9 +107,9 @@ class Writer:
         """Mark a failure and drop the point's rows since its last commit."""
         self.failed[point] = Failure(attempt, _storable(error), _storable(traceback))
         for table in self._tables.values():
-            kept = [i for i, block in enumerate(table.blocks) if block[0] != point]
-            table.blocks = [table.blocks[i] for i in kept]
-            table.parts = [table.parts[i] for i in kept]
+            others = [i for i, block in enumerate(table.blocks) if block[0] != point]
+            table.blocks = [table.blocks[i] for i in others]
+            table.parts = [table.parts[i] for i in others]
 
     @property
     def pending(self) -> bool:
@@ -257,30 +257,30 @@ def _copy_tables(file: h5py.File, parts: Sequence[Segment], dropped: Set[int]) -
     by_signature: dict[Signature, list[tuple[Segment, Table, NDArray[np.bool_]]]] = {}
     for part in parts:
         for table in part.tables:
-            kept = ~np.isin(table.blocks[:, 0], sorted(dropped))
-            if kept.any():
-                by_signature.setdefault(table.signature, []).append((part, table, kept))
+            copied = ~np.isin(table.blocks[:, 0], sorted(dropped))
+            if copied.any():
+                by_signature.setdefault(table.signature, []).append((part, table, copied))
     for i, (signature, sources) in enumerate(by_signature.items()):
         group = file.create_group(f"tables/{i}")
-        blocks = np.concatenate([table.blocks[kept] for _, table, kept in sources])
+        blocks = np.concatenate([table.blocks[copied] for _, table, copied in sources])
         put(group, "blocks", blocks)
         for name, dtype, shape in signature:
             target = _Column(group, f"columns/{name}", int(blocks[:, 2].sum()), dtype, shape)
-            for part, table, kept in sources:
-                _copy_column(target, part, table, name, kept)
+            for part, table, copied in sources:
+                _copy_column(target, part, table, name, copied)
             target.close()
 
 
-def _copy_column(target: _Column, part: Segment, table: Table, name: str, kept: NDArray[np.bool_]) -> None:
-    """Append the rows of the blocks that are kept; the checksum of the whole column is checked on the way."""
+def _copy_column(target: _Column, part: Segment, table: Table, name: str, copied: NDArray[np.bool_]) -> None:
+    """Append the rows of the blocks that are `copied`; the checksum of the whole column is checked on the way."""
     with reading(part.path), h5py.File(part.path) as source:
         column = source[f"{table.group}/columns/{name}"]
         digest = ArrayDigest(column.dtype, column.shape)
-        chosen = np.repeat(kept, table.blocks[:, 2])
+        chosen = np.repeat(copied, table.blocks[:, 2])
         step = max(1, COPY_BYTES // max(1, column.dtype.itemsize * int(np.prod(column.shape[1:]))))
         for at in range(0, table.rows, step):
             rows = column[at : at + step]
             digest.update(rows)
-            target.append(rows if kept.all() else rows[chosen[at : at + step]])
+            target.append(rows if copied.all() else rows[chosen[at : at + step]])
         if part.is_sealed and digest.hexdigest() != claimed(column):
             raise Mismatch(f"the checksum of {column.name} differs")

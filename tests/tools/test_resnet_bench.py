@@ -60,7 +60,7 @@ def test_float32_is_within_the_tolerance() -> None:
     inputs = problem.inputs(np.random.default_rng(1))
     task = resnet_simlab.Epochs({**problem.parameters, "threads": 1}, inputs)
     found = task.answer(task.run())
-    early = numpy_sgd(dict(problem.parameters), {**inputs, "batches": inputs["batches"][: bench.COMPARED]})
+    early = numpy_sgd(dict(problem.parameters), {**inputs, "batches": inputs["batches"][: bench.COMPARED_STEPS]})
     for name, right in zip(("W", "b1", "V", "b2"), early, strict=True):
         assert found[name].dtype == np.float32
         assert np.max(np.abs(found[name] - right)) < 0.1 * problem.tolerance * np.max(np.abs(right))
@@ -75,7 +75,7 @@ def test_a_neuron_at_a_kink_agrees_and_a_mistake_does_not() -> None:
     problem = bench.sgd(200)
     inputs = problem.inputs(np.random.default_rng(0))
     parameters = dict(problem.parameters)
-    batches = inputs["batches"][: bench.COMPARED]
+    batches = inputs["batches"][: bench.COMPARED_STEPS]
 
     def descended(batches: np.ndarray = batches, **change: float) -> list[np.ndarray]:
         return numpy_sgd({**parameters, **change}, {**inputs, "batches": batches})

@@ -16,8 +16,8 @@ from fuzzing import spec_cases
 from fuzzing.judging import CPU_SECONDS, LINE_LETTERS, MEMORY_BYTES, PLANTED, Judge, Verdict, bad_line
 from simlab.cli.app import app
 
-IN_A_PROCESS = 1000  # one case in so many goes through the command line
-NEEDS_CHECKED = 5  # one in so many is also asked what a run would need
+PROCESS_CASES = 1000  # one of so many goes through a process of its own
+NEEDS_CASES = 5  # of one of so many it is also asked what a run would need
 
 
 class Specs:
@@ -39,9 +39,9 @@ class Specs:
     def run(self, number: int) -> Verdict:
         case = spec_cases.case(self.seed, number)
         self.path.write_bytes(case.content)
-        needs = random.Random(number).randrange(NEEDS_CHECKED) == 0
+        needs = random.Random(number).randrange(NEEDS_CASES) == 0
         verdict = self.judge(lambda: self._dry_run(case.options, needs))
-        if number % IN_A_PROCESS == 0 and not verdict.is_violation:
+        if number % PROCESS_CASES == 0 and not verdict.is_violation:
             verdict = self._through_the_command_line(case.options, verdict)
         verdict.about = f"{case.about} {' '.join(case.options)}"[:400]
         return verdict
@@ -95,7 +95,7 @@ def plant(home: Path) -> None:
     sys.path.insert(0, str(home))
 
 
-def shown(seed: int, number: int) -> dict[str, Any]:
+def describe(seed: int, number: int) -> dict[str, Any]:
     """What a case is, for people."""
     case = spec_cases.case(seed, number)
     return {"about": case.about, "options": case.options, "spec": case.content.decode("utf-8", "backslashreplace")}

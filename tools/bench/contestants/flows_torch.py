@@ -1,4 +1,4 @@
-"""PyTorch: one-pass SGD of a two-layer ReLU net, an eager step a batch with autograd."""
+"""PyTorch: one-pass SGD of a two-layer ReLU net, one eager step per batch, with autograd."""
 
 from __future__ import annotations
 

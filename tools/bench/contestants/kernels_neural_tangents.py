@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from serve import Arrays, serve
 
-BLOCK = 200
+BLOCK_ROWS = 200
 
 LAYERS = {
     "relu": ("Relu", ()),
@@ -64,11 +64,11 @@ class Gram:
         nngp, ntk = np.empty((n, n)), np.empty((n, n))
 
         def block(i: int) -> None:
-            rows = slice(i, i + BLOCK)
+            rows = slice(i, i + BLOCK_ROWS)
             nngp[rows], ntk[rows] = self.kernel(self.X[rows], self.X)
 
         with ThreadPoolExecutor(self.threads) as pool:
-            list(pool.map(block, range(0, n, BLOCK)))
+            list(pool.map(block, range(0, n, BLOCK_ROWS)))
         return nngp, ntk
 
     def answer(self, result: Any) -> Arrays:
