@@ -48,7 +48,7 @@ def open(path: str | Path) -> xarray.Dataset:
     from simlab.core import checks
     from simlab.record.reader import open_results
 
-    checks.instance(path, "path", str | Path, "a file results.h5, or a run directory")  # type: ignore[arg-type]
+    checks.instance(path, "path", str | Path, "a file results.h5, or a run directory")
     return open_results(path)
 
 

@@ -35,7 +35,7 @@ def degree_residual(spectrum: Spectral, power: ArrayLike, curve: Curve, noise: f
         raise BadInput(f"curve: of {shape} degrees; must be {eta.size}, as the spectrum has")
     counts = np.array([float(count) for count in spectrum.multiplicities])
     p = np.zeros(eta.size)
-    given = checks.array(power, "power", ndim=1, least=0, must="one number per degree")[: eta.size]
+    given = checks.bounded(power, "power", ndim=1, least=0, must="one number per degree")[: eta.size]
     p[: given.size] = given
     with np.errstate(invalid="ignore", divide="ignore"):
         q = np.where(eta > 0, kappa / (n * eta + kappa), 1.0)

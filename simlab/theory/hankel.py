@@ -178,7 +178,7 @@ class Transform:
 
     def amplitude(self, ratio: ArrayLike, finer: float = 1.0) -> Floats:
         """A(u)."""
-        u = checks.array(ratio, "ratio", least=0, most=MOST_PHASE / self.last)
+        u = checks.bounded(ratio, "ratio", least=0, most=MOST_PHASE / self.last)
         finer = checks.number(finer, "finer", least=1, most=FINEST)
         flat, found = u.ravel(), np.empty(u.size)
         octave = np.ceil(np.log2(np.maximum(flat, 1.0))).astype(np.int64)
@@ -195,12 +195,15 @@ class Transform:
 
     def density(self, ratio: ArrayLike) -> Floats:
         """e(u), the energy by ratio."""
-        u = checks.array(ratio, "ratio", least=0, most=MOST_PHASE / self.last)
+        u = checks.bounded(ratio, "ratio", least=0, most=MOST_PHASE / self.last)
         return np.asarray(self.dim * u * self.amplitude(u) ** 2)
 
     def at(self, rho: ArrayLike) -> Floats:
         """(gφ)^ itself but for the constant's part; overflows in high dimension, where `density` does not."""
-        u = checks.array(rho, "rho", above=0, most=MOST_PHASE / self.last * self.law.ball_radius) / self.law.ball_radius
+        u = (
+            checks.bounded(rho, "rho", above=0, most=MOST_PHASE / self.last * self.law.ball_radius)
+            / self.law.ball_radius
+        )
         with np.errstate(over="ignore"):
             return np.asarray(u ** (1 - self.order) * self.amplitude(u))
 

@@ -119,10 +119,10 @@ def learning_curve(
     log_eta, log_w, rest = _logs(spectrum)
     K1 = log_eta.size
     p = np.zeros(K1)
-    given = checks.array(power, "power", ndim=1, least=0, must="one number per degree")
+    given = checks.bounded(power, "power", ndim=1, least=0, must="one number per degree")
     p[: min(given.size, K1)] = given[:K1]
     beyond = checks.number(tail_power, "tail_power", least=0) + math.fsum(given[K1:])
-    n, ridge = checks.array(n, "n", least=0), checks.array(ridge, "ridge", least=0)
+    n, ridge = checks.bounded(n, "n", least=0), checks.bounded(ridge, "ridge", least=0)
     try:
         sizes, ridges = np.broadcast_arrays(n, ridge)
     except ValueError:

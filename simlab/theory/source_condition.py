@@ -125,7 +125,7 @@ def native_norm(spectrum: Spectral, power: ArrayLike, dim: int) -> NativeNorm:
     checked_spectrum(spectrum)
     checks.sphere_dimension(dim)
     known = len(spectrum.eigenvalues)
-    p = checks.array(power, "power", ndim=1, least=0, must=f"{known} numbers at most, one per degree")
+    p = checks.bounded(power, "power", ndim=1, least=0, must=f"{known} numbers at most, one per degree")
     if p.size > known:
         raise BadInput(f"power has shape {p.shape}: must be {known} numbers at most, one per degree")
     live = np.flatnonzero(p > 0)

@@ -92,7 +92,7 @@ def rate(ratio: ArrayLike) -> Floats:
 
 def _ratio(ratio: ArrayLike) -> Floats:
     """ρ/R_d, 0 or more."""
-    return checks.array(ratio, "ratio", least=0, most=MOST_RATIO)
+    return checks.bounded(ratio, "ratio", least=0, most=MOST_RATIO)
 
 
 @dataclass(frozen=True)

@@ -83,8 +83,8 @@ def _add(
 ) -> None:
     def values(output: Output, rows: int) -> NDArray[Any]:
         shape = (rows, *(len(output.coords.get(dim, range(3))) for dim in output.inner))
-        kind = np.dtype(output.dtype)
-        return np.zeros(shape, dtype=kind) if kind.kind == "i" else rng.normal(size=shape).astype(kind)
+        dtype = np.dtype(output.dtype)
+        return np.zeros(shape, dtype=dtype) if dtype.kind == "i" else rng.normal(size=shape).astype(dtype)
 
     writer.add(point, first, {name: values(o, count) for name, o in outputs.items() if o.is_trajectory})
     if first == 0:
