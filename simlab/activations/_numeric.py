@@ -20,14 +20,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numba import float64, types
 from numpy.typing import NDArray
 
 from simlab.activations._correlations import balanced
-from simlab.activations.signature import DUAL, VARIANCE
+from simlab.activations.signature import DUAL, VARIANCE, Dual, Variance
 from simlab.core.jit import jit
 from simlab.core.quadrature import NODES, WEIGHTS, next_edge
 
@@ -135,7 +134,7 @@ def numeric_dual(
     return tau, sigma, slopes
 
 
-def by_quadrature(pair: Pair, named: str) -> tuple[Any, Any]:
+def by_quadrature(pair: Pair, named: str) -> tuple[Variance, Dual]:
     """The compiled `variance` and `dual` (`simlab.activations.Compiled`) of an activation.
 
     named: the kind's name, which tells their compiled code from that of other kinds (`simlab.core.jit.jit`).

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from simlab.activations import _elementwise, tiles
 from simlab.activations._functions import kind_of_function
+from simlab.activations.signature import Dual, Phi, Variance
 from simlab.core import catalogue
 from simlab.core.errors import SimlabError
 from simlab.core.kinds import Kind
@@ -41,10 +42,10 @@ class Compiled(NamedTuple):
         and the quadratures are right to about 1e-15 and 1e-12.
     """
 
-    phi: Any
-    dphi: Any
-    variance: Any
-    dual: Any
+    phi: Phi
+    dphi: Phi
+    variance: Variance
+    dual: Dual
 
 
 class Activation(Kind):

@@ -18,6 +18,7 @@ import numpy as np
 from numba import float32, float64, types, void
 from numpy.typing import NDArray
 
+from simlab.activations.signature import Phi
 from simlab.core.jit import jit
 
 
@@ -27,7 +28,7 @@ def signature(real: types.Float) -> Any:
 
 
 @functools.lru_cache(maxsize=256)
-def loop(phi: Any, dphi: Any, named: str) -> Callable[..., None]:
+def loop(phi: Phi, dphi: Phi, named: str) -> Callable[..., None]:
     """`act` for the compiled φ and φ'.
 
     named: as in `simlab.core.jit.jit`: the kind's name, "" for a user's φ.

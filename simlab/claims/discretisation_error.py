@@ -21,8 +21,8 @@ from simlab.figures.style import CONTROL_COLOUR, GUIDE, MEASURED, colours, panel
 from simlab.record.reader import Results
 
 Floats = NDArray[np.float64]
-GROWN = 1.05
-LEARNED = 0.2
+MOST_GROWTH = 1.05  # of D over its start
+LOSS_SHARE = 0.2  # of the loss at the start, at most left
 
 _SPEC = """
 observables = ["train_loss", "test_loss", "discretisation_error"]
@@ -72,7 +72,7 @@ class DiscretisationError(Claim):
         )
         numbers = {"largest": largest, "end": end, "largest_rate": speed, "loss": learned}
         short = f"D at most {largest:.3g} of its start, loss {learned:.2g}"
-        return Judgement(bool(largest <= GROWN and learned <= LEARNED), measured, numbers, short)
+        return Judgement(bool(largest <= MOST_GROWTH and learned <= LOSS_SHARE), measured, numbers, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, axes = panels(3)

@@ -6,7 +6,7 @@ seeds; their intervals cover the seeds and the fit.
 
 The second rate needs a Lipschitz gradient (Chizat, Oyallon and Bach), which that of a ReLU net is not: a weight that
 moves by 1/α crosses the kink of a share ~ 1/α of the samples, each of which changes its gradient by O(1). Where that is
-fewer than one sample a neuron, it is an error ~ α^(−1/2) in norm, thus α^(−3/2) of the trajectory, until at some α no
+fewer than one sample per neuron, it is an error ~ α^(−1/2) in norm, thus α^(−3/2) of the trajectory, until at some α no
 kink is crossed any more: there it drops, and goes on as α^(−2). So both exponents are judged for tanh, for ReLU the
 first alone; its second is reported. In the control neurons are not doubled: α f_θ₀ grows with α, and the weights move
 as far for every α.
@@ -24,8 +24,8 @@ from simlab.figures.style import BLUE, BROWN, GREEN, PURPLE, panels
 from simlab.record.reader import Results
 from simlab.statistics.sweeps import last_or_largest
 
-MOVEMENT, MOVEMENT_TOLERANCE = -1.0, 0.02
-DISTANCE, DISTANCE_TOLERANCE = -2.0, 0.05
+MOVEMENT_RATE, MOVEMENT_TOLERANCE = -1.0, 0.02
+DISTANCE_RATE, DISTANCE_TOLERANCE = -2.0, 0.05
 
 _SPEC = """
 observables = ["train_loss", "weight_movement", "linear_distance"]
@@ -76,12 +76,12 @@ class LazyRates(Claim):
             results,
             "flow.alpha",
             "alpha",
-            Rate("movement", "weight_movement", "movement", lambda p, _: p.within(MOVEMENT, MOVEMENT_TOLERANCE)),
+            Rate("movement", "weight_movement", "movement", lambda p, _: p.within(MOVEMENT_RATE, MOVEMENT_TOLERANCE)),
             Rate(
                 "distance",
                 "linear_weight_distance",
                 "from the linearised one",
-                lambda p, _: p.within(DISTANCE, DISTANCE_TOLERANCE),
+                lambda p, _: p.within(DISTANCE_RATE, DISTANCE_TOLERANCE),
             ),
         )
 
@@ -89,8 +89,14 @@ class LazyRates(Claim):
         fig, axes = panels(3)
         alpha = results["flow.alpha"]
         sides = (
-            (axes[0], results, ("weight_movement",), MOVEMENT, r"$\sup\, \|\theta - \theta_0\|$"),
-            (axes[1], results, ("linear_weight_distance",), DISTANCE, r"$\sup\, \|\theta - \theta_{\mathrm{lin}}\|$"),
+            (axes[0], results, ("weight_movement",), MOVEMENT_RATE, r"$\sup\, \|\theta - \theta_0\|$"),
+            (
+                axes[1],
+                results,
+                ("linear_weight_distance",),
+                DISTANCE_RATE,
+                r"$\sup\, \|\theta - \theta_{\mathrm{lin}}\|$",
+            ),
             (axes[2], control, ("weight_movement", "linear_weight_distance"), None, "control: $f$ not 0 at the start"),
         )
         for axis, source, names, exponent, title in sides:

@@ -100,8 +100,8 @@ def reproduce(
         home = out / size / claim.kind
         listener.begin(claim.kind)
         if why := claim.data_needed():
-            kept = "; the verdict measured earlier is kept" if _is_measured(home / "verdict.json") else ""
-            nothing = Judgement(None, f"not run: {why}{kept}", {})
+            note = "; the verdict measured earlier is kept" if _is_measured(home / "verdict.json") else ""
+            nothing = Judgement(None, f"not run: {why}{note}", {})
             verdict = Verdict(_write_verdict(home, claim, nothing, nothing), "", None, False)
         else:
             verdict = _measure(home, claim, size, workers, overwrite, figure_format, listener)

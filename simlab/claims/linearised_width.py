@@ -22,9 +22,9 @@ from simlab.record.reader import Results
 from simlab.statistics.power_law import PowerLaw
 from simlab.statistics.sweeps import last_or_largest
 
-BOUND = -0.5
-PREDICTIONS, PREDICTIONS_TOLERANCE = {"tanh": -1.0, "relu": -0.75}, 0.2
-WEIGHTS, WEIGHTS_TOLERANCE = -0.5, 0.15
+BOUND_RATE = -0.5
+PREDICTION_RATES, PREDICTIONS_TOLERANCE = {"tanh": -1.0, "relu": -0.75}, 0.2
+WEIGHTS_RATE, WEIGHTS_TOLERANCE = -0.5, 0.15
 
 _SPEC = """
 observables = ["train_loss", "linear_distance"]
@@ -77,7 +77,7 @@ class LinearisedWidth(Claim):
                 "weights",
                 "linear_weight_distance",
                 "weights",
-                lambda power, _: abs(power.exponent - WEIGHTS) <= WEIGHTS_TOLERANCE,
+                lambda power, _: abs(power.exponent - WEIGHTS_RATE) <= WEIGHTS_TOLERANCE,
             ),
         )
 
@@ -95,7 +95,7 @@ class LinearisedWidth(Claim):
                 values = last_or_largest(source, name, {"network.activation": activation})
                 power_line(axis, width, values, (BLUE, BROWN, GREEN)[i], activation, ("o-", "s--", "^-.")[i])
                 tops.append(float(np.nanmax(values.mean(axis=1))))
-            reference_line(axis, width, 1.5 * max(tops), BOUND)
+            reference_line(axis, width, 1.5 * max(tops), BOUND_RATE)
             axis.set(xlabel="width $m$", ylabel="largest distance from the linearised net", title=title)
             tick_at(axis, width)
             legend_below(axis, "fitted exponents")
@@ -104,4 +104,4 @@ class LinearisedWidth(Claim):
 
 def _falls_as_claimed(power: PowerLaw, activation: str) -> bool:
     """Faster than the bound, and at the rate of this activation."""
-    return power.high < BOUND and abs(power.exponent - PREDICTIONS[activation]) <= PREDICTIONS_TOLERANCE
+    return power.high < BOUND_RATE and abs(power.exponent - PREDICTION_RATES[activation]) <= PREDICTIONS_TOLERANCE

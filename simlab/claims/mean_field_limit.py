@@ -24,8 +24,8 @@ from simlab.statistics.power_law import PowerLaw, fit_power
 Floats = NDArray[np.float64]
 RATE = -0.5
 TOLERANCE = 0.15
-FALLEN = 0.1
-MOVED = 0.1
+RISK_SHARE = 0.1  # of the risk at the start, at most left
+LEAST_MOVEMENT = 0.1  # of the weights, relative to their norm
 
 _SPEC = """
 observables = ["risk", "predictions", "weight_movement"]
@@ -89,7 +89,7 @@ class MeanFieldLimit(Claim):
             "relative_movement": moved,
         }
         short = f"exponents {short_exponents(powers)}; risk fell to {fall:.3f}"
-        return Judgement(bool(rates and fall <= FALLEN and moved >= MOVED), measured, numbers, short)
+        return Judgement(bool(rates and fall <= RISK_SHARE and moved >= LEAST_MOVEMENT), measured, numbers, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, axes = panels(3)

@@ -20,6 +20,7 @@ from simlab.figures.style import colours, panels, tick_at
 from simlab.record.reader import Results
 from simlab.statistics.power_law import PowerLaw, fit_power
 
+# activation → claimed exponent
 RATES = {"erf": -1.0, "relu": -0.75}
 TOLERANCE = 0.25
 

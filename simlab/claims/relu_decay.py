@@ -17,7 +17,7 @@ from simlab.record.reader import Results
 
 EXPONENT_TOLERANCE = 0.01
 CONSTANT_TOLERANCE = 0.01
-LAST = 4
+LAST_DEGREES = 4  # whose eigenvalues are compared with the predicted ones
 
 
 class ReLUDecay(Claim):
@@ -40,9 +40,9 @@ class ReLUDecay(Claim):
         for at in kernels_of(results):
             decay = number(results, "decay", at)
             ratio = over_predicted(results, at)
-            last = ratio[np.isfinite(ratio)][-LAST:]
+            last = ratio[np.isfinite(ratio)][-LAST_DEGREES:]
             off.append(abs(decay - at["experiment.dim"] - POWERS[at["kernel.kind"]]))
-            constants.append(np.abs(last - 1).max() if last.size == LAST else np.nan)
+            constants.append(np.abs(last - 1).max() if last.size == LAST_DEGREES else np.nan)
             groups.setdefault((at["kernel.kind"], at["experiment.dim"]), []).append(decay)
             rows.append({"at": label(at), "decay": _plain(decay), "constant_off": _plain(constants[-1])})
         apart = [max(decays) - min(decays) for decays in groups.values()]
@@ -81,6 +81,7 @@ class ReLUDecay(Claim):
 
 
 POWERS = {"nngp": 2, "ntk": 0}
+"""kernel → p − d of its law μ_k ~ k^{−p}"""
 
 
 def _plain(value: float) -> float | None:

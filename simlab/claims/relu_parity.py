@@ -17,7 +17,7 @@ from simlab.claims.claim import Claim, Judgement
 from simlab.figures.style import RED, colours, paired_panels
 from simlab.record.reader import Results
 
-TOLERANCE = 0.01
+TOLERANCE = 0.01  # of odd over even, relative
 
 
 class ReLUParity(Claim):

@@ -30,7 +30,7 @@ from simlab.statistics.sweeps import setting
 Floats = NDArray[np.float64]
 RATE, TOLERANCE = -0.5, 0.1
 SIZE_TOLERANCE = 0.12  # five root seeds of the quick size scatter by 0.04 to 0.05
-GROWN = 1.2
+LEAST_GROWTH = 1.2  # α at the end over α at the start
 
 _SPEC = """
 observables = ["first_layer"]
@@ -88,7 +88,7 @@ class SymmetricFirstLayer(Claim):
             alpha = results.select("alpha", {"network.norms": norms})[-1].mean(axis=0)
             grown = float(alpha[-1] / alpha[0])
             good.append(all(p is not None and abs(p.exponent - RATE) <= TOLERANCE for p in powers))
-            good.append(abs(size - 1.0) <= SIZE_TOLERANCE and grown >= GROWN)
+            good.append(abs(size - 1.0) <= SIZE_TOLERANCE and grown >= LEAST_GROWTH)
             fits += powers
             found.append(size)
             words.append(

@@ -25,6 +25,7 @@ WRITTEN_POINTS = 10_000  # by one call
 
 
 def print_plan(spec: Spec, workers: int | None, as_json: bool) -> None:
+    """List the points, and say what the run would take."""
     used = RunOptions(workers=workers).worker_count(spec)
     guess = estimate(spec, used)
     if as_json:

@@ -72,6 +72,7 @@ class Cell:
         self.handle: Any = None
 
     def show(self, lines: list[str]) -> None:
+        """Replace what is shown below the cell."""
         content = {"text/plain": "\n".join(lines)}
         if self.handle is None:
             self.handle = self.display(content, raw=True, display_id=True)
@@ -123,6 +124,7 @@ class Display:
             self.bar.stop()
 
     def say(self, line: str) -> None:
+        """A remark, on a line of its own."""
         if self.bar is not None:
             self.bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
         elif not self.quiet:

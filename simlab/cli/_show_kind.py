@@ -13,6 +13,7 @@ TABLES = {"data": "data", "losses": "loss"}
 
 
 def show_kind(room: str, kind: str, as_json: bool) -> None:
+    """Print what a kind is, its fields, and an example of its table."""
     import tomli_w
 
     from simlab.core import catalogue, json_schema, words

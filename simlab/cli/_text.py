@@ -17,6 +17,7 @@ def width() -> int:
 
 
 def ellipsis() -> str:
+    """The mark for what is left out, as far as the terminal's encoding has it."""
     return "…" if can_print("…") else "..."
 
 

@@ -77,14 +77,17 @@ class Course:
         self._here = 0.0  # seconds that the run under way will take by its own account
 
     def begin(self, name: str) -> None:
+        """The next claim is under way."""
         self.name = name
         self._began = time.monotonic()
         self._here = 0.0
 
     def see(self, shot: Snapshot) -> None:
+        """How far its run is."""
         self._here = shot.remaining or 0.0
 
     def done(self, verdict: Verdict) -> None:
+        """It is judged."""
         self.judged += 1
         if verdict.computed and verdict.seconds is not None:
             self._taken.append(verdict.seconds)

@@ -9,6 +9,7 @@ from simlab.core.errors import one_of
 
 
 def in_one_line(error: UsageError) -> str:
+    """What is wrong with the command line, and where its help is."""
     command = error.ctx.command_path if error.ctx else "simlab"
     return f"{_message(error)} (see `{command} --help`)"
 

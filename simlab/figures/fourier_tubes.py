@@ -1,5 +1,7 @@
-"""The network's |(fφ)^| with its tubes beside the target's |(gφ)^|, a row of two panels a point of the sweep; the last
-record. Lines are the edges of the tubes span(w_j) + R_d B, the circle has radius R_d."""
+"""The network's |(fφ)^| with its tubes, and the target's |(gφ)^|: a row of two panels per point, at the last record.
+
+Lines are the edges of the tubes span(w_j) + R_d B, the circle has radius R_d.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ number is the general recursion, K¹ = σ_b² + σ_w² x·y/d. `depth` L counts 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ class Layered(Leaf):
 
     # Numbers
 
-    def family(self) -> Any:
+    def family(self) -> Hashable:
         return ("layered", self.activation, self.weight_std, self.bias_std, self.branch_scale())
 
     @staticmethod

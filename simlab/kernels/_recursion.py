@@ -17,13 +17,12 @@ sums of positive terms, nothing cancels. The constant part σ_b² has t_i = 0, s
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numba import boolean, float64, int64, types, void
 from numpy.typing import NDArray
 
-from simlab.activations.signature import DUAL, VARIANCE
+from simlab.activations.signature import DUAL, VARIANCE, Dual, Variance
 from simlab.core.jit import jit
 
 Floats = NDArray[np.float64]
@@ -38,7 +37,7 @@ ROOT, BRANCH, VARIANCE_IN, VARIANCE_OUT, TANGENT = range(5)
         float64[:, :, ::1](types.FunctionType(VARIANCE), _DUAL, float64[::1], float64[::1], float64[::1], int64)
     ]
 )
-def points(variance: Any, dual: Any, a: Floats, c: Floats, norms: Floats, depth: int) -> Floats:
+def points(variance: Variance, dual: Dual, a: Floats, c: Floats, norms: Floats, depth: int) -> Floats:
     """(n, depth, 5): what the recursion needs of each input, from its norm; columns as above.
 
     variance, dual: compiled functions of the activation (`simlab.activations.Compiled`), a its numbers.
@@ -71,7 +70,7 @@ def _balanced(t: float, s: float) -> tuple[float, float]:
 
 @jit
 def _pair(
-    dual: Any,
+    dual: Dual,
     a: Floats,
     c: Floats,
     xy: tuple[float, float],
@@ -149,7 +148,7 @@ def _pair(
     ]
 )
 def pairs(
-    dual: Any,
+    dual: Dual,
     a: Floats,
     c: Floats,
     x: Floats,

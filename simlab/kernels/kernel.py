@@ -11,7 +11,7 @@ hash, pickle and the way from a TOML table come with that. Tables live in a modu
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -25,6 +25,7 @@ from simlab.core.kinds import Kind, changed_fields
 
 if TYPE_CHECKING:
     from simlab.kernels.spectra.endpoints import Endpoints
+    from simlab.kernels.spectra.result import Eigenvalues
     from simlab.kernels.spectra.spectrum import Spectrum
 
 Floats = NDArray[np.float64]
@@ -223,7 +224,7 @@ class Leaf(Kernel):
     def combine(self, values: Mapping[Leaf, Any]) -> Any:
         return values[self]
 
-    def family(self) -> Any:
+    def family(self) -> Hashable:
         """What leaves that one call of `evaluate` can take together have in common."""
         return self
 
@@ -270,7 +271,7 @@ class Leaf(Kernel):
         """The singularities at u = ±1 by formula; None where they are to be found by numbers."""
         return None
 
-    def series_eigenvalues(self, dim: int, max_degree: int, rtol: float) -> Any:
+    def series_eigenvalues(self, dim: int, max_degree: int, rtol: float) -> Eigenvalues | None:
         """`Eigenvalues` on the sphere by an exact series; None where the kernel has none."""
         return None
 

@@ -35,6 +35,7 @@ class Bundled:
 
     @property
     def text(self) -> str:
+        """The TOML text, comments included."""
         return self.path.read_text(encoding="utf-8")
 
 

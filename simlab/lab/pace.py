@@ -96,6 +96,7 @@ class Pace:
         return self._costs[combination]
 
     def done(self, point: int) -> None:
+        """A point was computed, or has failed."""
         self._done += self._left.pop(point, 0.0)
         self._points += 1
 

@@ -66,16 +66,19 @@ class Spec:
 
     @property
     def header(self) -> Header:
+        """The keys of [experiment] that belong to the engine."""
         return Header(**{k: v for k, v in self.tables["experiment"].items() if k in Header.model_fields})
 
     @property
     def seed(self) -> int:
+        """Root seed of the random streams."""
         seed = self.header.seed
         assert seed is not None  # resolved
         return seed
 
     @property
     def threads(self) -> int:
+        """Threads per point."""
         return self.header.threads
 
     @cached_property

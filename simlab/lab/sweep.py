@@ -62,6 +62,7 @@ class Sweep:
 
     @classmethod
     def parse(cls, table: dict[str, Any] | None) -> Sweep:
+        """Validate a [sweep] table; None stands for one that is not there."""
         if table is None:
             return cls({}, (), None, ())
         if not table:
@@ -104,10 +105,12 @@ class Sweep:
 
     @property
     def keys(self) -> list[str]:
+        """The dotted keys of all axes."""
         return list(self.axes)
 
     @cached_property
     def dimensions(self) -> list[Dimension]:
+        """Dimensions of results.h5 with their coordinates, the seed last."""
         found = []
         for group in self.groups:
             coords = {key: [_coordinate(value) for value in self.axes[key]] for key in group}
@@ -118,6 +121,7 @@ class Sweep:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
+        """Number of values along each dimension."""
         return (*(len(self.axes[group[0]]) for group in self.groups), *([] if self.seeds is None else [self.seeds]))
 
     @cached_property
@@ -127,6 +131,7 @@ class Sweep:
 
     @property
     def points(self) -> int:
+        """Number of points."""
         return math.prod(self.sizes)
 
     def position(self, point: int) -> tuple[int, ...]:
@@ -150,9 +155,11 @@ class Sweep:
         return point // (self.seeds or 1)
 
     def seed_index(self, point: int) -> int:
+        """Which repetition a point is, counted from 0."""
         return self.position(point)[-1] if self.seeds is not None else 0
 
     def streams(self, root_seed: int, point: int) -> Streams:
+        """The random streams of a point."""
         values = self.values(point)
         return Streams(root_seed, self.seed_index(point), {key: values[key] for key in self.independent})
 

@@ -47,6 +47,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from simlab.record.schema import Output
     from simlab.record.segments import Checkpoint
 
 REPORT_SECONDS = 0.1
@@ -75,8 +76,8 @@ class Worker:
         self.stop = threading.Event()
         self.todo: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self.began = self.last_commit = self.last_report = time.monotonic()
-        self.last_cost = 0.0
-        self.done: list[int] = []
+        self.last_cost = 0.0  # seconds that the last commit took
+        self.done: list[int] = []  # points computed since the last report
 
     def listen(self, commands: TextIO) -> None:
         """Turn commands into tasks: in a thread of its own, so also while a compiled loop runs."""
@@ -100,16 +101,19 @@ class Worker:
         os._exit(1)  # the parent is gone
 
     def report(self, **message: Any) -> None:
+        """Send a message to the parent, with the points computed since the last one."""
         if self.done:
             message["done"], self.done = self.done, []
         send(self.channel, message)
         self.last_report = time.monotonic()
 
     def compiling(self, functions: int, busy: bool) -> None:
+        """Report how many functions are compiled, and whether one is being compiled now."""
         if threading.current_thread() is threading.main_thread():  # reports of two threads would mix
             self.report(compiling=[functions, busy])
 
     def work(self) -> None:
+        """Do one task after another until the end, or until the parent asks to stop; commit what is left."""
         from simlab.record.checksum import Damaged
 
         with contextlib.suppress(Stop):
@@ -133,10 +137,11 @@ class Worker:
                 if self.writer.pending and self._due():
                     self._commit({})
 
-    def _compute(self, point: int, goes_on: bool, attempt: int) -> None:
+    def _compute(self, point: int, has_checkpoint: bool, attempt: int) -> None:
+        """Compute a point to its end, or record why it failed."""
         from simlab.core.errors import WriteFailed
 
-        at = self._checkpoint(point) if goes_on else None
+        at = self._checkpoint(point) if has_checkpoint else None
         try:
             self._advance_to_end(point, at, attempt)
         except (Stop, WriteFailed):
@@ -211,7 +216,7 @@ class Worker:
                 self.report(at=[point, *experiment.progress(state)])
         self.writer.finish(point, at.records)
 
-    def _add(self, point: int, first: int, columns: dict[str, Any], outputs: dict[str, Any]) -> int:
+    def _add(self, point: int, first: int, columns: dict[str, Any], outputs: dict[str, Output]) -> int:
         """Hand the columns of one `advance` to the writer; returns the number of new records."""
         import numpy as np
 
@@ -238,7 +243,8 @@ class Worker:
         wait = max(min(self.commit_seconds, young), COMMIT_COSTS * self.last_cost)
         return now - self.last_commit >= wait or self.writer.nbytes >= COMMIT_BYTES
 
-    def _commit(self, checkpoints: dict[int, Any]) -> None:
+    def _commit(self, checkpoints: dict[int, Checkpoint]) -> None:
+        """Make everything since the last commit durable, and report it."""
         finished, failed = list(self.writer.finished), {p: f.error for p, f in self.writer.failed.items()}
         began = time.monotonic()
         self.writer.commit(checkpoints)
@@ -252,6 +258,7 @@ def _one_line(error: BaseException) -> str:
 
 
 def send(channel: TextIO, message: dict[str, Any]) -> None:
+    """Write one message; where the parent is gone, end at once."""
     try:
         channel.write(json.dumps(message) + "\n")
         channel.flush()
@@ -274,6 +281,7 @@ def _reported(channel: TextIO) -> Iterator[None]:
 
 
 def main() -> None:
+    """Read which run it is, then work until told to end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     channel = os.fdopen(os.dup(1), "w")

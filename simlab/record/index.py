@@ -160,6 +160,7 @@ class Index:
         return lengths
 
     def status(self, points: int) -> NDArray[np.int8]:
+        """(points,) a `Status` per point."""
         status = np.full(points, Status.PENDING, dtype=np.int8)
         for mark, marked in (
             (Status.UNFINISHED, self.checkpoints),
@@ -212,10 +213,12 @@ class Index:
         return np.concatenate(found)
 
     def provenance(self) -> list[str]:
+        """JSON of every machine and set of versions that computed rows."""
         return sorted({text for segment in self.segments for text in segment.provenance})
 
     @property
     def nbytes(self) -> int:
+        """Bytes of all segments that count."""
         total = 0
         for segment in self.segments:
             with contextlib.suppress(FileNotFoundError):  # merged away meanwhile

@@ -58,6 +58,7 @@ class Output:
 
     @property
     def is_trajectory(self) -> bool:
+        """Whether it is recorded once per record, not once per point."""
         return self.dims[:1] == (RECORD,)
 
     @property

@@ -94,6 +94,7 @@ class Checkpoint:
 
 
 def dump_checkpoint(group: h5py.Group, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint into a group: arrays as datasets, all else as attributes."""
     scalars: dict[str, Any] = {}
     for key, value in checkpoint.state.items():
         if isinstance(value, np.random.Generator):
@@ -120,6 +121,7 @@ def _load_checkpoint(group: h5py.Group, sealed: bool) -> Checkpoint:
 
 
 def dump_marks(file: h5py.File, finished: Mapping[int, int], failed: Mapping[int, Failure]) -> None:
+    """Write which points finished and which failed."""
     if finished:
         put(file, "finished", np.array(list(finished.items()), dtype=np.int64))
     if failed:
@@ -144,6 +146,7 @@ class Table:
 
     @property
     def rows(self) -> int:
+        """Number of rows."""
         return int(self.blocks[:, 2].sum())
 
 
@@ -223,11 +226,13 @@ class Segment:
             )
 
     def checkpoint(self, point: int) -> Checkpoint:
+        """The checkpoint of a point, read from the file."""
         with reading(self.path), h5py.File(self.path) as file:
             return _load_checkpoint(file[f"checkpoints/{point}"], self.is_sealed)
 
     @property
     def is_sealed(self) -> bool:
+        """Whether it has checksums: format 1 has none."""
         return self.format > 1
 
     @property
@@ -286,6 +291,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def damaged(path: Path, why: str) -> Damaged:
+    """The error for a damaged segment; it says how to repair the run."""
     home = shlex.quote(str(path.parent.parent))
     advice = f"`simlab resume --repair {home}` sets it aside and computes its points again"
     return Damaged(f"{path}: damaged: {shown(why)[1:-1]}; {advice}")

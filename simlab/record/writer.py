@@ -101,6 +101,7 @@ class Writer:
         self.nbytes += sum(column.nbytes for column in columns.values())
 
     def finish(self, point: int, length: int) -> None:
+        """Mark a point as finished, with its number of records."""
         self.finished[point] = length
 
     def fail(self, point: int, attempt: int, error: str, traceback: str) -> None:
@@ -113,6 +114,7 @@ class Writer:
 
     @property
     def pending(self) -> bool:
+        """Whether there is anything to commit."""
         return bool(self._tables or self.finished or self.failed)
 
     def commit(self, checkpoints: Mapping[int, Checkpoint]) -> Path | None:

@@ -106,18 +106,6 @@ def test_every_command_has_help_with_an_example(simlab_again: Call, command: str
     assert f"simlab {command}" in said
 
 
-def test_help_imports_nothing_heavy() -> None:
-    script = (
-        "import sys; sys.argv = ['simlab', '--help']\n"
-        "import atexit; from simlab.cli import main\n"
-        "heavy = {'numpy', 'numba', 'h5py', 'scipy', 'matplotlib', 'pydantic', 'rich'}\n"
-        "atexit.register(lambda: print('HEAVY', sorted(heavy & set(sys.modules))))\n"
-        "main()"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert "HEAVY []" in done.stdout
-
-
 def test_dry_run_lists_points_and_writes_nothing(tmp_path: Path, simlab: Call, write_spec: Write) -> None:
     path = write_spec(small_tables(**{"flow.alpha": {"logspace": [0, 1, 3]}, "seeds": 2}))
     done = simlab("run", path, "-o", tmp_path / "out", "--dry-run")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -71,7 +70,7 @@ def _factor(leaf: Leaf, norms: Floats) -> Floats:
 
 def by_family(leaves: Sequence[Leaf]) -> list[list[Leaf]]:
     """Leaves that are evaluated together, in order."""
-    families: dict[Any, list[Leaf]] = {}
+    families: dict[Hashable, list[Leaf]] = {}
     for leaf in leaves:
         families.setdefault(leaf.family(), []).append(leaf)
     return list(families.values())
