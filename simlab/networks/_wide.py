@@ -1,8 +1,8 @@
-"""What random nets of any width share: the fields, and the two conventions of MATH §3 in one form.
+"""What `mlp`, `random_features` and `neural_tangent` share: fields, and the two conventions of MATH §3 in one form.
 
-Each layer multiplies a *lifted* input by a matrix of N(0, 1) entries, z = W x̃, so that Cov(z(x), z(y)) = x̃·ỹ:
+Each layer multiplies a *lifted* input x̃ by a matrix of N(0, 1) entries, z = W x̃, so that Cov(z(x), z(y)) = x̃·ỹ:
 
-- general (σ_w given): x̃ = (σ_w x/√d, σ_b), the bias being the last column of W;
+- general (σ_w given): x̃ = (σ_w x/√d, σ_b); the bias is the last column of W;
 - normalised (``weight_std`` left out): x̃ = x in the first layer, and σ_w² = 1/E φ(z)² after it; no bias.
 """
 
@@ -26,7 +26,7 @@ Law = Literal["gaussian", "sphere"]
 
 
 class Wide(Network):
-    """Fields and checks as those of the kernels nngp and ntk, its limits."""
+    """Fields and checks like those of the kernels nngp and ntk, which are its limits."""
 
     width: int = Field(ge=1, description="number of neurons of a hidden layer")
     activation: Activation = Field(default_factory=ReLU, description="φ")
@@ -74,7 +74,7 @@ def jump(activation: Activation) -> str:
 
 
 def draw_rows(net: Wide, law: Law, dim: int, rng: np.random.Generator) -> Floats:
-    """W : (N, d) or, the biases last, (N, d + 1). The first rows of a larger draw are a smaller one's."""
+    """W : (N, d), or (N, d + 1) with the biases in the last column. A larger N only adds rows."""
     dim = checked_start(dim, rng, lambda d: net.width * net.lifted_dim(d))
     W = rng.standard_normal((net.width, net.lifted_dim(dim)))
     if law == "sphere":
@@ -83,7 +83,7 @@ def draw_rows(net: Wide, law: Law, dim: int, rng: np.random.Generator) -> Floats
 
 
 def columns(part: slice | None, count: int) -> tuple[int, int]:
-    """First and one past the last of the features that `part` names."""
+    """(begin, end) of the features that `part` names, out of `count`."""
     if part is not None and (not isinstance(part, slice) or part.step not in (None, 1)):
         raise BadInput(f"part = {shown(part)}: must be a slice of features without a step, or None for all")
     begin, end, _ = (part or slice(None)).indices(count)
@@ -91,7 +91,10 @@ def columns(part: slice | None, count: int) -> tuple[int, int]:
 
 
 def checked_rows(found: Floats, width: int, length: int, lift: int = 0) -> Floats:
-    """The weights that `draw` gave; refused unless (width, length). `lift`: number of columns that are no input's."""
+    """The weights that `draw` gave, as an array; BadInput unless (width, length).
+
+    lift: number of their columns that belong to no input, for the error: 1 with a bias.
+    """
     found = weights(found, "weights", 2)
     if len(found) != width:
         raise BadInput(f"weights has shape {found.shape}: must have {width} rows, one for each neuron")
