@@ -7,15 +7,15 @@ with Φ Φᵀ; 1 is the top layer of a network in NTK parametrisation.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.networks import _feature_loops
-from simlab.networks._wide import Law, Wide, draw_rows
-from simlab.networks.bound import Loops, vector
+from simlab.networks._wide import Wide
+from simlab.networks.bound import Loops, checked_start, vector
 from simlab.networks.limit import check_radius
 from simlab.networks.network import FeatureMap, Trainable
 
@@ -27,14 +27,20 @@ class FeatureNet(Wide, Trainable, FeatureMap):
 
     shown: ClassVar[tuple[str, ...]] = (*Trainable.shown, *FeatureMap.shown)
 
-    law: Law = Field("gaussian", description="of the weights w: N(0, I), or uniform on the sphere of radius √d")
+    law: Literal["gaussian", "sphere"] = Field(
+        "gaussian", description="of the weights w: N(0, I), or uniform on the sphere of radius √d"
+    )
     coefficient_std: float = Field(
         0.0, ge=0, le=1e15, description="standard deviation of the coefficients before training; 1: as a net's"
     )
 
     def draw(self, dim: int, rng: np.random.Generator) -> Floats:
         """W : (N, d), or (N, d + 1) with the biases in the last column"""
-        return draw_rows(self, self.law, dim, rng)
+        dim = checked_start(dim, rng, lambda d: self.width * self.lifted_dim(d))
+        W = rng.standard_normal((self.width, self.lifted_dim(dim)))
+        if self.law == "sphere":
+            W[:, :dim] *= (dim**0.5 / np.linalg.norm(W[:, :dim], axis=1))[:, np.newaxis]
+        return W
 
     def initialise(self, dim: int, rng: np.random.Generator) -> Floats:
         """θ : (p + N d,), with a bias (p + N (d + 1),). W is drawn before c, so that it is what `draw` gives."""

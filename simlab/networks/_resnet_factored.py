@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 from simlab.core.jit import jit
 from simlab.networks._thin import product, whole
 
-Floats = NDArray[Any]
+Reals = NDArray[Any]
 Sizes = NDArray[np.int64]
-Tile = tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats, Floats]
+Tile = tuple[Reals, Reals, Reals, Reals, Reals, Reals, Reals, Reals, Reals, Reals, Reals]
 
 CHUNK_NEURONS = 128  # 64 and 32 take 3 and 10 % longer
 LINE_BYTES = 64  # of the cache
 
 
 @jit
-def weights(theta: Floats, sizes: Sizes) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+def weights(theta: Reals, sizes: Sizes) -> tuple[Reals, Reals, Reals, Reals, Reals]:
     """W, b₁, V or U, b₂, A; of two layers V and b₂ are empty."""
     m, d, k, layers, _, full = sizes[:6]
     inner = 0 if layers == 2 else m if full else k
@@ -41,21 +41,21 @@ def weights(theta: Floats, sizes: Sizes) -> tuple[Floats, Floats, Floats, Floats
 
 @jit
 def scratch_size(sizes: Sizes, t: int) -> int:
-    """Floats of `_tile`, and one cache line, so that it can begin at one."""
+    """Reals of `_tile`, and one cache line, so that it can begin at one."""
     m, d, k = sizes[:3]
     of_columns = 2 * m + CHUNK_NEURONS + d + 3 * k
     return int(of_columns * whole(t) + (CHUNK_NEURONS + t) * (whole(d + 1) + whole(k + 1)) + LINE_BYTES)
 
 
 @jit
-def _cut(scratch: Floats, rows: int, columns: int) -> tuple[Floats, Floats]:
+def _cut(scratch: Reals, rows: int, columns: int) -> tuple[Reals, Reals]:
     """(matrix from the beginning of `scratch`, the rest of it)"""
     size = rows * columns
     return scratch[:size].reshape(rows, columns), scratch[size:]
 
 
 @jit
-def _tile(scratch: Floats, t: int, sizes: Sizes) -> Tile:
+def _tile(scratch: Reals, t: int, sizes: Sizes) -> Tile:
     """The matrices of a tile, in the order in which they are packed. t, d + 1 and k + 1 are padded to whole vectors.
 
     D₁, D₂ (m, t) | H or G of a chunk (CHUNK_NEURONS, t) | X (d, t) | S (k, t) | f or R (k, t) | E (k, t)
@@ -81,13 +81,13 @@ def _tile(scratch: Floats, t: int, sizes: Sizes) -> Tile:
 
 
 @jit
-def outputs(scratch: Floats, t: int, sizes: Sizes) -> Floats:
+def outputs(scratch: Reals, t: int, sizes: Sizes) -> Reals:
     """The part of the tile, (k, t), with f after `layers` and J v after `tangent`; `backwards` expects R there."""
     return _tile(scratch, t, sizes)[5][:, :t]
 
 
 @jit
-def _layer(act: Any, a: Floats, W: Floats, b: Floats, A: Floats, X: Floats, D: Floats, H: Floats, f: Floats) -> None:
+def _layer(act: Any, a: Reals, W: Reals, b: Reals, A: Reals, X: Reals, D: Reals, H: Reals, f: Reals) -> None:
     """f += A φ(W X + b), D = φ' there."""
     m, none = W.shape[0], D.reshape(-1)[:0].reshape(0, 0)
     for j in range(0, m, CHUNK_NEURONS):
@@ -99,7 +99,7 @@ def _layer(act: Any, a: Floats, W: Floats, b: Floats, A: Floats, X: Floats, D: F
 
 
 @jit
-def layers(act: Any, a: Floats, theta: Floats, Xt: Floats, sizes: Sizes, scratch: Floats) -> None:
+def layers(act: Any, a: Reals, theta: Reals, Xt: Reals, sizes: Sizes, scratch: Reals) -> None:
     """Fill the tile: X, (x, 1), D₁, S, D₂ and f."""
     t, d = Xt.shape
     W, b1, V, b2, A = weights(theta, sizes)
@@ -122,18 +122,18 @@ def layers(act: Any, a: Floats, theta: Floats, Xt: Floats, sizes: Sizes, scratch
 
 @jit
 def _behind(
-    A: Floats,
-    R: Floats,
-    D: Floats,
-    X1: Floats,
-    G: Floats,
-    P: Floats,
-    dW: Floats,
-    db: Floats,
+    A: Reals,
+    R: Reals,
+    D: Reals,
+    X1: Reals,
+    G: Reals,
+    P: Reals,
+    dW: Reals,
+    db: Reals,
     trained: bool,
     add: bool,
-    V: Floats,
-    E: Floats,
+    V: Reals,
+    E: Reals,
 ) -> None:
     """With G = (Aᵀ R) ⊙ D: G X1 into (dW, db) if `trained`, added to them where `add`; E += Vᵀ G unless V is empty."""
     m, t, none = A.shape[1], X1.shape[0], D.reshape(-1)[:0].reshape(0, 0)
@@ -152,7 +152,7 @@ def _behind(
 
 
 @jit
-def backwards(theta: Floats, Xt: Floats, sizes: Sizes, out: Floats, add: bool, scratch: Floats) -> None:
+def backwards(theta: Reals, Xt: Reals, sizes: Sizes, out: Reals, add: bool, scratch: Reals) -> None:
     """Σ_i J_iᵀ R_i into `out`, added to it where `add`. R is expected in `outputs`."""
     t, k, layers, skip, first, second = Xt.shape[0], sizes[2], sizes[3], sizes[4], sizes[6], sizes[7]
     _, _, V, _, A = weights(theta, sizes)
@@ -171,7 +171,7 @@ def backwards(theta: Floats, Xt: Floats, sizes: Sizes, out: Floats, add: bool, s
 
 
 @jit
-def tangent(theta: Floats, v: Floats, Xt: Floats, sizes: Sizes, scratch: Floats) -> None:
+def tangent(theta: Reals, v: Reals, Xt: Reals, sizes: Sizes, scratch: Reals) -> None:
     """Write J v into `outputs`, from the tile that `layers` filled."""
     m, _, k, layers, skip, _, first, second = sizes[:8]
     _, _, V, _, A = weights(theta, sizes)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from simlab.core.jit import jit
 from simlab.networks._resnet_factored import weights
 
-Floats = NDArray[Any]
+Reals = NDArray[Any]
 Sizes = NDArray[np.int64]
 
 PASS_NEURONS = 16  # whose Z and H stay in the first-level cache between a bias and its activation
@@ -19,13 +19,13 @@ FAST = {"contract", "reassoc"}  # sums along a row may be vectorised
 
 @jit
 def scratch_size(sizes: Sizes, t: int) -> int:
-    """Floats of a tile: four (m, t), two (k, t), and the gradient of the largest matrix with its bias."""
+    """Reals of a tile: four (m, t), two (k, t), and the gradient of the largest matrix with its bias."""
     m, d, k = sizes[:3]
     return int((4 * m + 2 * k) * t + m * (max(d, m) + 1))
 
 
 @jit
-def _activate(act: Any, a: Floats, b: Floats, Z: Floats, H: Floats) -> None:
+def _activate(act: Any, a: Reals, b: Reals, Z: Reals, H: Reals) -> None:
     """H ← φ(Z + b) and Z ← φ' of it."""
     m, t = Z.shape
     for first in range(0, m, PASS_NEURONS):
@@ -38,7 +38,7 @@ def _activate(act: Any, a: Floats, b: Floats, Z: Floats, H: Floats) -> None:
 
 
 @jit
-def _tile(scratch: Floats, t: int, sizes: Sizes) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats]:
+def _tile(scratch: Reals, t: int, sizes: Sizes) -> tuple[Reals, Reals, Reals, Reals, Reals, Reals, Reals]:
     """The matrices of a tile, in the order in which they are packed: Z₁, H₁, Z₂, H₂ (m, t) | A H₁, f (k, t) | rest"""
     m, k = sizes[0], sizes[2]
     Z1, H1 = scratch[: m * t].reshape(m, t), scratch[m * t : 2 * m * t].reshape(m, t)
@@ -49,13 +49,13 @@ def _tile(scratch: Floats, t: int, sizes: Sizes) -> tuple[Floats, Floats, Floats
 
 
 @jit
-def outputs(scratch: Floats, t: int, sizes: Sizes) -> Floats:
+def outputs(scratch: Reals, t: int, sizes: Sizes) -> Reals:
     """The part of the tile, (k, t), with f after `layers` and J v after `tangent`; `backwards` expects R there."""
     return _tile(scratch, t, sizes)[5][:, :t]
 
 
 @jit
-def _read_out(A: Floats, H1: Floats, H2: Floats, S: Floats, f: Floats, skip: bool) -> None:
+def _read_out(A: Reals, H1: Reals, H2: Reals, S: Reals, f: Reals, skip: bool) -> None:
     """f ← A(c H₁ + H₂), c = 1 with the skip and 0 without; S is overwritten"""
     np.dot(A, H2, f)
     if skip:
@@ -66,7 +66,7 @@ def _read_out(A: Floats, H1: Floats, H2: Floats, S: Floats, f: Floats, skip: boo
 
 
 @jit
-def layers(act: Any, a: Floats, theta: Floats, Xt: Floats, sizes: Sizes, scratch: Floats) -> None:
+def layers(act: Any, a: Reals, theta: Reals, Xt: Reals, sizes: Sizes, scratch: Reals) -> None:
     """Fill the tile: H₁, H₂ and f, and D₁, D₂ in place of Z₁, Z₂."""
     W, b1, U, b2, A = weights(theta, sizes)
     Z1, H1, Z2, H2, S, f, _ = _tile(scratch, Xt.shape[0], sizes)
@@ -78,7 +78,7 @@ def layers(act: Any, a: Floats, theta: Floats, Xt: Floats, sizes: Sizes, scratch
 
 
 @jit(fastmath=FAST)
-def _slope(G: Floats, D: Floats, out: Floats, add: bool) -> None:
+def _slope(G: Reals, D: Reals, out: Reals, add: bool) -> None:
     """G ← G ⊙ D, and its sums along rows into `out`, added to it where `add`."""
     m, t = G.shape
     zero = out.dtype.type(0)
@@ -92,7 +92,7 @@ def _slope(G: Floats, D: Floats, out: Floats, add: bool) -> None:
 
 
 @jit
-def _product(G: Floats, right: Floats, out: Floats, add: bool, spare: Floats) -> None:
+def _product(G: Reals, right: Reals, out: Reals, add: bool, spare: Reals) -> None:
     """out ← G right, added to it where `add`."""
     if not add:
         np.dot(G, right, out)
@@ -105,7 +105,7 @@ def _product(G: Floats, right: Floats, out: Floats, add: bool, spare: Floats) ->
 
 
 @jit
-def backwards(theta: Floats, Xt: Floats, sizes: Sizes, out: Floats, add: bool, scratch: Floats) -> None:
+def backwards(theta: Reals, Xt: Reals, sizes: Sizes, out: Reals, add: bool, scratch: Reals) -> None:
     """Σ_i J_iᵀ R_i into `out`, added to it where `add`. R is expected in `outputs`; the tile is overwritten."""
     skip, first, second = sizes[4], sizes[6], sizes[7]
     _, _, U, _, A = weights(theta, sizes)
@@ -128,7 +128,7 @@ def backwards(theta: Floats, Xt: Floats, sizes: Sizes, out: Floats, add: bool, s
 
 
 @jit
-def tangent(theta: Floats, v: Floats, Xt: Floats, sizes: Sizes, scratch: Floats) -> None:
+def tangent(theta: Reals, v: Reals, Xt: Reals, sizes: Sizes, scratch: Reals) -> None:
     """Write J v into `outputs`, from the tile that `layers` filled, which is overwritten."""
     skip, first, second = sizes[4], sizes[6], sizes[7]
     _, _, U, _, A = weights(theta, sizes)

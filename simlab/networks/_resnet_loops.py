@@ -32,7 +32,7 @@ from simlab.core.jit import PerReal, jit, per_real
 from simlab.networks import _resnet_factored, _resnet_full
 from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
 
-Floats = NDArray[Any]
+Reals = NDArray[Any]
 Sizes = NDArray[np.int64]
 
 TILE_FLOATS = 1 << 22
@@ -65,7 +65,7 @@ def _loops_over(tile: Any, name: str) -> Compiled:
 
     @per_real(VALUE, named=name)
     def value(
-        act: Any, a: Floats, theta: Floats, X: Floats, sizes: Sizes, numbers: Floats, out: Floats, scratch: Floats
+        act: Any, a: Reals, theta: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
     ) -> None:
         n = X.shape[0]
         rows = _rows(sizes, n)
@@ -80,15 +80,15 @@ def _loops_over(tile: Any, name: str) -> Compiled:
     @per_real(GRADIENT, named=name)
     def gradient(
         act: Any,
-        a: Floats,
-        theta: Floats,
-        X: Floats,
-        y: Floats,
+        a: Reals,
+        theta: Reals,
+        X: Reals,
+        y: Reals,
         alpha: float,
         sizes: Sizes,
-        numbers: Floats,
-        out: Floats,
-        scratch: Floats,
+        numbers: Reals,
+        out: Reals,
+        scratch: Reals,
     ) -> float:
         n = X.shape[0]
         rows = _rows(sizes, n)
@@ -107,15 +107,7 @@ def _loops_over(tile: Any, name: str) -> Compiled:
 
     @per_real(PULL, named=name)
     def pull(
-        act: Any,
-        a: Floats,
-        theta: Floats,
-        R: Floats,
-        X: Floats,
-        sizes: Sizes,
-        numbers: Floats,
-        out: Floats,
-        scratch: Floats,
+        act: Any, a: Reals, theta: Reals, R: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
     ) -> None:
         n = X.shape[0]
         rows = _rows(sizes, n)
@@ -130,15 +122,7 @@ def _loops_over(tile: Any, name: str) -> Compiled:
 
     @per_real(PUSH, named=name)
     def push(
-        act: Any,
-        a: Floats,
-        theta: Floats,
-        v: Floats,
-        X: Floats,
-        sizes: Sizes,
-        numbers: Floats,
-        out: Floats,
-        scratch: Floats,
+        act: Any, a: Reals, theta: Reals, v: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
     ) -> None:
         n = X.shape[0]
         rows = _rows(sizes, n)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from simlab.core.jit import jit
 
-Floats = NDArray[Any]
+Reals = NDArray[Any]
 
 VECTOR_BYTES = 32
 PADDED_COLUMNS = VECTOR_BYTES // 4  # floats of a float32 vector: a multiple of a float64 vector too
@@ -145,7 +145,7 @@ def _strip(vectors: int) -> Any:
     """The compiled loop over a strip of C that is `vectors` vectors wide."""
 
     @jit(named=str(vectors))
-    def strip(start: Floats, L: Floats, R: Floats, times: Floats, C: Floats, column: int) -> None:
+    def strip(start: Reals, L: Reals, R: Reals, times: Reals, C: Reals, column: int) -> None:
         rows = C.shape[0]
         in_blocks = rows // BLOCK_ROWS * BLOCK_ROWS
         for row in range(0, in_blocks, BLOCK_ROWS):
@@ -160,7 +160,7 @@ _one, _two, _three = (_strip(vectors) for vectors in (1, 2, 3))
 
 
 @jit
-def product(start: Floats, L: Floats, R: Floats, times: Floats, C: Floats) -> None:
+def product(start: Reals, L: Reals, R: Reals, times: Reals, C: Reals) -> None:
     """C ← (start + L R) ⊙ times.
 
     start: matrix like C; a single column, added to all; or a matrix without columns for 0.

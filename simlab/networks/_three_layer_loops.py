@@ -38,26 +38,26 @@ from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
 
 __all__ = ["BOTH", "FIRST", "SECOND", "gradient", "pull", "push", "scratch_size", "value"]
 
-Floats = NDArray[Any]
-Integers = NDArray[np.int64]
+Reals = NDArray[Any]
+Sizes = NDArray[np.int64]
 
 
 @jit
 def _each(n: int, m: int, d: int) -> int:
-    """Floats of scratch space of one thread: product, Z and r."""
+    """Reals of scratch space of one thread: product, Z and r."""
     t = _rows(n, m)
     return m * d + m * t + t
 
 
 @jit
 def scratch_size(n: int, m: int, d: int) -> int:
-    """Floats of scratch space: n_j/m₁, then H and a thread's space per block, or Z, Ż and r of a push."""
+    """Reals of scratch space: n_j/m₁, then H and a thread's space per block, or Z, Ż and r of a push."""
     t = _rows(n, m)
     return m + max(_blocks(n) * (_each(n, m, d) + m * d), 2 * m * t + t)
 
 
 @jit
-def _bins(theta: Floats, m1: int, d: int, m2: int, inverse: float) -> tuple[Floats, Floats, Integers]:
+def _bins(theta: Reals, m1: int, d: int, m2: int, inverse: float) -> tuple[Reals, Reals, Sizes]:
     """(kinks, lines, active) of the second layer.
 
     kinks: positive z where a neuron stops or starts, sorted: (bins − 1,).
@@ -97,7 +97,7 @@ def _bins(theta: Floats, m1: int, d: int, m2: int, inverse: float) -> tuple[Floa
 
 
 @jit
-def _bin(kinks: Floats, z: float) -> int:
+def _bin(kinks: Reals, z: float) -> int:
     """The bin that z lies in: the number of kinks at or below z."""
     low, high = 0, kinks.size
     while low < high:
@@ -110,7 +110,7 @@ def _bin(kinks: Floats, z: float) -> int:
 
 
 @jit(fastmath=FAST)
-def _mask(Z: Floats, r: Floats) -> None:
+def _mask(Z: Reals, r: Reals) -> None:
     """Z ← (1 ⊗ r) 1{Z > 0}"""
     m, t = Z.shape
     zero = r.dtype.type(0)
@@ -120,7 +120,7 @@ def _mask(Z: Floats, r: Floats) -> None:
 
 
 @jit
-def _sizes_of_neurons(V: Floats, out: Floats) -> None:
+def _sizes_of_neurons(V: Reals, out: Reals) -> None:
     """out ← n_j/m₁"""
     m = V.shape[0]
     for j in range(m):
@@ -129,19 +129,19 @@ def _sizes_of_neurons(V: Floats, out: Floats) -> None:
 
 @jit
 def _block(
-    V: Floats,
-    sizes_over_m: Floats,
-    X: Floats,
-    y: Floats,
+    V: Reals,
+    sizes_over_m: Reals,
+    X: Reals,
+    y: Reals,
     alpha: float,
     first: bool,
     rows: int,
-    kinks: Floats,
-    lines: Floats,
+    kinks: Reals,
+    lines: Reals,
     m2: int,
-    H: Floats,
-    sums: Floats,
-    scratch: Floats,
+    H: Reals,
+    sums: Reals,
+    scratch: Reals,
 ) -> float:
     """H of these rows, sums of g F and of g in each bin, and Σ (αf − y)² returned. α = 0 means: g = y.
 
@@ -190,15 +190,15 @@ def _block(
 
 @jit(parallel=True)
 def _blockwise(
-    theta: Floats,
-    X: Floats,
-    y: Floats,
+    theta: Reals,
+    X: Reals,
+    y: Reals,
     alpha: float,
-    sizes: Integers,
-    kinks: Floats,
-    lines: Floats,
-    sums: Floats,
-    scratch: Floats,
+    sizes: Sizes,
+    kinks: Reals,
+    lines: Reals,
+    sums: Reals,
+    scratch: Reals,
 ) -> float:
     """As `_block`, over several blocks of rows. Thread i takes the blocks i, i + threads, …
 
@@ -225,7 +225,7 @@ def _blockwise(
 
 @jit
 def _all(
-    theta: Floats, X: Floats, y: Floats, alpha: float, sizes: Integers, inverse: float, out: Floats, scratch: Floats
+    theta: Reals, X: Reals, y: Reals, alpha: float, sizes: Sizes, inverse: float, out: Reals, scratch: Reals
 ) -> float:
     """∇R into `out`, and Σ (αf − y)² returned; α = 0 means: Jᵀ y into `out`."""
     m1, d, m2, trained, _ = sizes
@@ -271,36 +271,28 @@ def _all(
 @per_real(GRADIENT)
 def gradient(
     act: Any,
-    a: Floats,
-    theta: Floats,
-    X: Floats,
-    y: Floats,
+    a: Reals,
+    theta: Reals,
+    X: Reals,
+    y: Reals,
     alpha: float,
-    sizes: Integers,
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
+    sizes: Sizes,
+    numbers: Reals,
+    out: Reals,
+    scratch: Reals,
 ) -> float:
     return float(_all(theta, X, y, np.float64(alpha), sizes, np.float64(numbers[0]), out, scratch) / (2 * X.shape[0]))
 
 
 @per_real(PULL)
 def pull(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    R: Floats,
-    X: Floats,
-    sizes: Integers,
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
+    act: Any, a: Reals, theta: Reals, R: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
 ) -> None:
     _all(theta, X, R, 0.0, sizes, np.float64(numbers[0]), out, scratch)
 
 
 @jit
-def _pushed(theta: Floats, v: Floats, X: Floats, sizes: Integers, inverse: float, out: Floats, scratch: Floats) -> None:
+def _pushed(theta: Reals, v: Reals, X: Reals, sizes: Sizes, inverse: float, out: Reals, scratch: Reals) -> None:
     """out ← J v; or f, where v is empty."""
     m1, d, m2, trained, _ = sizes
     n = X.shape[0]
@@ -344,22 +336,12 @@ def _pushed(theta: Floats, v: Floats, X: Floats, sizes: Integers, inverse: float
 
 
 @per_real(VALUE)
-def value(
-    act: Any, a: Floats, theta: Floats, X: Floats, sizes: Integers, numbers: Floats, out: Floats, scratch: Floats
-) -> None:
+def value(act: Any, a: Reals, theta: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals) -> None:
     _pushed(theta, theta[:0], X, sizes, np.float64(numbers[0]), out, scratch)
 
 
 @per_real(PUSH)
 def push(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    v: Floats,
-    X: Floats,
-    sizes: Integers,
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
+    act: Any, a: Reals, theta: Reals, v: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
 ) -> None:
     _pushed(theta, v, X, sizes, np.float64(numbers[0]), out, scratch)

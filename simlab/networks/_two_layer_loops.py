@@ -34,7 +34,8 @@ from numpy.typing import NDArray
 from simlab.core.jit import jit, per_real
 from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
 
-Floats = NDArray[Any]
+Reals = NDArray[Any]
+Sizes = NDArray[np.int64]
 BOTH, FIRST, SECOND = 0, 1, 2
 TILE_ROWS, WIDE_TILE_ROWS = 128, 64
 WIDE_NEURONS = 2048  # from here on a network is wide
@@ -58,19 +59,19 @@ def _rows(n: int, m: int) -> int:
 
 @jit
 def _each(n: int, m: int, d: int) -> int:
-    """Floats of scratch space of one thread: product, Z, H, r."""
+    """Reals of scratch space of one thread: product, Z, H, r."""
     t = _rows(n, m)
     return m * d + 2 * m * t + t
 
 
 @jit
 def scratch_size(n: int, m: int, d: int) -> int:
-    """Floats of scratch space: one gradient per block (m(d + 2) with a bias), and a thread's space per block."""
+    """Reals of scratch space: one gradient per block (m(d + 2) with a bias), and a thread's space per block."""
     return _blocks(n) * (_each(n, m, d) + m * (d + 2))
 
 
 @jit(fastmath=FAST)
-def _layer(act: Any, a: Floats, W: Floats, b: Floats, Xt: Floats, Z: Floats, H: Floats, c: Floats, r: Floats) -> None:
+def _layer(act: Any, a: Reals, W: Reals, b: Reals, Xt: Reals, Z: Reals, H: Reals, c: Reals, r: Reals) -> None:
     """H ← φ(W Xᵀ + b), Z ← φ' of it, and r ← cᵀ H."""
     m, t = Z.shape
     np.dot(W, Xt.T, Z)
@@ -93,7 +94,7 @@ def _layer(act: Any, a: Floats, W: Floats, b: Floats, Xt: Floats, Z: Floats, H: 
 
 
 @jit(fastmath=FAST)
-def _plain_layer(W: Floats, Xt: Floats, Z: Floats, c: Floats, r: Floats) -> None:
+def _plain_layer(W: Reals, Xt: Reals, Z: Reals, c: Reals, r: Reals) -> None:
     """Z ← W Xᵀ and r ← cᵀ relu(Z)."""
     m, t = Z.shape
     zero = r.dtype.type(0)
@@ -107,7 +108,7 @@ def _plain_layer(W: Floats, Xt: Floats, Z: Floats, c: Floats, r: Floats) -> None
 
 
 @jit(fastmath=FAST)
-def _plain_back(Z: Floats, c: Floats, r: Floats, first: bool, out: Floats) -> None:
+def _plain_back(Z: Reals, c: Reals, r: Reals, first: bool, out: Reals) -> None:
     """out ← relu(Z) r, added to it unless `first`; then Z ← (c ⊗ r) 1{Z > 0}."""
     m, t = Z.shape
     zero = r.dtype.type(0)
@@ -121,7 +122,7 @@ def _plain_back(Z: Floats, c: Floats, r: Floats, first: bool, out: Floats) -> No
 
 
 @jit(fastmath=FAST)
-def _back(Z: Floats, H: Floats, c: Floats, r: Floats, bias: int, trained: int, first: bool, out: Floats) -> None:
+def _back(Z: Reals, H: Reals, c: Reals, r: Reals, bias: int, trained: int, first: bool, out: Reals) -> None:
     """∂R/∂a and ∂R/∂b of a tile into `out`, added unless `first`; then Z ← G."""
     m, t = Z.shape
     for j in range(m):
@@ -142,16 +143,16 @@ def _back(Z: Floats, H: Floats, c: Floats, r: Floats, bias: int, trained: int, f
 @jit(fastmath=FAST)
 def _block(
     act: Any,
-    a: Floats,
-    theta: Floats,
-    X: Floats,
-    y: Floats,
+    a: Reals,
+    theta: Reals,
+    X: Reals,
+    y: Reals,
     alpha: float,
-    sizes: NDArray[np.int64],
+    sizes: Sizes,
     scale: float,
     rows: int,
-    out: Floats,
-    scratch: Floats,
+    out: Reals,
+    scratch: Reals,
 ) -> float:
     """∇R over these rows into `out`, and Σ‖αf − y‖² returned; α = 0 means: Jᵀ y into `out`.
 
@@ -201,15 +202,15 @@ def _block(
 @jit(parallel=True)
 def _blockwise(
     act: Any,
-    a: Floats,
-    theta: Floats,
-    X: Floats,
-    y: Floats,
+    a: Reals,
+    theta: Reals,
+    X: Reals,
+    y: Reals,
     alpha: float,
-    sizes: NDArray[np.int64],
+    sizes: Sizes,
     scale: float,
-    out: Floats,
-    scratch: Floats,
+    out: Reals,
+    scratch: Reals,
 ) -> float:
     """As `_block`, over several blocks of rows. Thread i takes the blocks i, i + threads, …"""
     m, d, trained = sizes[0], sizes[1], sizes[3]
@@ -236,15 +237,15 @@ def _blockwise(
 @jit
 def _all(
     act: Any,
-    a: Floats,
-    theta: Floats,
-    X: Floats,
-    y: Floats,
+    a: Reals,
+    theta: Reals,
+    X: Reals,
+    y: Reals,
     alpha: float,
-    sizes: NDArray[np.int64],
+    sizes: Sizes,
     scale: float,
-    out: Floats,
-    scratch: Floats,
+    out: Reals,
+    scratch: Reals,
 ) -> float:
     """As `_block`, over all rows."""
     if _blocks(X.shape[0]) == 1:  # without threads: a parallel region costs more than a small batch
@@ -255,15 +256,15 @@ def _all(
 @per_real(GRADIENT)
 def gradient(
     act: Any,
-    a: Floats,
-    theta: Floats,
-    X: Floats,
-    y: Floats,
+    a: Reals,
+    theta: Reals,
+    X: Reals,
+    y: Reals,
     alpha: float,
-    sizes: NDArray[np.int64],
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
+    sizes: Sizes,
+    numbers: Reals,
+    out: Reals,
+    scratch: Reals,
 ) -> float:
     total = _all(act, a, theta, X, y, alpha, sizes, numbers[0], out, scratch)
     return float(total / (2 * X.shape[0]))
@@ -271,30 +272,14 @@ def gradient(
 
 @per_real(PULL)
 def pull(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    R: Floats,
-    X: Floats,
-    sizes: NDArray[np.int64],
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
+    act: Any, a: Reals, theta: Reals, R: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
 ) -> None:
     _all(act, a, theta, X, R, theta.dtype.type(0), sizes, numbers[0], out, scratch)
 
 
 @jit(parallel=True, fastmath=FAST)
 def _pushed(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    v: Floats,
-    X: Floats,
-    sizes: NDArray[np.int64],
-    scale: float,
-    out: Floats,
-    scratch: Floats,
+    act: Any, a: Reals, theta: Reals, v: Reals, X: Reals, sizes: Sizes, scale: float, out: Reals, scratch: Reals
 ) -> None:
     """out ← J v; or f, where v is empty."""
     m, d, bias, trained = sizes[:4]
@@ -328,29 +313,12 @@ def _pushed(
 
 
 @per_real(VALUE)
-def value(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    X: Floats,
-    sizes: NDArray[np.int64],
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
-) -> None:
+def value(act: Any, a: Reals, theta: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals) -> None:
     _pushed(act, a, theta, theta[:0], X, sizes, numbers[0], out, scratch)
 
 
 @per_real(PUSH)
 def push(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    v: Floats,
-    X: Floats,
-    sizes: NDArray[np.int64],
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
+    act: Any, a: Reals, theta: Reals, v: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
 ) -> None:
     _pushed(act, a, theta, v, X, sizes, numbers[0], out, scratch)

@@ -8,8 +8,6 @@ Each layer multiplies a *lifted* input x̃ by a matrix of N(0, 1) entries, z = W
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
@@ -18,11 +16,10 @@ from simlab.activations.activation import Activation
 from simlab.activations.relu import ReLU
 from simlab.core import checks
 from simlab.core.errors import BadInput, shown
-from simlab.networks.bound import checked_start, weights
+from simlab.networks.bound import weights
 from simlab.networks.network import Network
 
 Floats = NDArray[np.float64]
-Law = Literal["gaussian", "sphere"]
 
 
 class Wide(Network):
@@ -71,15 +68,6 @@ def jump(activation: Activation) -> str:
     if not activation.jumps():
         return ""
     return f"activation = {activation.kind!r}: it jumps, so that φ' says nothing of it; use one that does not"
-
-
-def draw_rows(net: Wide, law: Law, dim: int, rng: np.random.Generator) -> Floats:
-    """W : (N, d), or (N, d + 1) with the biases in the last column. A larger N only adds rows."""
-    dim = checked_start(dim, rng, lambda d: net.width * net.lifted_dim(d))
-    W = rng.standard_normal((net.width, net.lifted_dim(dim)))
-    if law == "sphere":
-        W[:, :dim] *= (dim**0.5 / np.linalg.norm(W[:, :dim], axis=1))[:, np.newaxis]
-    return W
 
 
 def columns(part: slice | None, count: int) -> tuple[int, int]:

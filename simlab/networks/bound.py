@@ -152,15 +152,7 @@ class Bound:
             raise BadInput(f"alpha = {alpha}: must be greater than 0 and finite in {self.dtype}")
         with one_blas_thread():
             loss = self.loops.gradient[self.dtype](
-                *self.activation,
-                theta,
-                X,
-                y,
-                alpha,
-                self.sizes,
-                self.numbers,
-                out,
-                self.scratch(len(X)),
+                *self.activation, theta, X, y, alpha, self.sizes, self.numbers, out, self.scratch(len(X))
             )
         return loss, out
 

@@ -10,6 +10,7 @@ A linearised network is its own linearisation, so that linearising it again is r
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any, ClassVar
 
@@ -77,18 +78,15 @@ class Linearised(Trainable):
         inner = self.network.loops(dim)
         name = f"{self.network.kind}_{inner.variant}" if inner.variant else self.network.kind
         value, gradient, push, pull = _compiled(name, inner.value, inner.push, inner.pull)
-        return Loops(
+        return dataclasses.replace(
+            inner,
             value=value,
             gradient=gradient,
             push=push,
             pull=pull,
-            activation=inner.activation,
-            sizes=inner.sizes,
-            numbers=inner.numbers,
-            outputs=inner.outputs,
-            trained=inner.trained,
             size=2 * inner.size,
             scratch=lambda n: inner.size + 2 * n * inner.outputs + inner.scratch(n),
+            variant="",
         )
 
     def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:

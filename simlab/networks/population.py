@@ -40,6 +40,7 @@ from simlab.core.jit import jit
 from simlab.networks.signature import GRADIENT
 
 Floats = NDArray[np.float64]
+Sizes = NDArray[np.int64]
 NEAR_RADIANS = 0.05  # a product's 1e-16·√d is then at most 1e-14 of an angle
 
 
@@ -79,7 +80,7 @@ def gradient(
     X: Floats,
     y: Floats,
     alpha: float,
-    sizes: NDArray[np.int64],
+    sizes: Sizes,
     numbers: Floats,
     out: Floats,
     scratch: Floats,
