@@ -18,9 +18,9 @@ neither. Packed arguments:
 - sizes: (m, d, 1 with a bias else 0, what is trained: BOTH, FIRST or SECOND, 1 if plain else 0, threads). The caller
   asks numba for the number of threads: code that asks itself cannot be cached;
 - numbers: (s,);
-- scratch of `gradient` and `pull` with several blocks: one gradient (size,) per block, then the space of each thread;
-  with one block, and of `value` and `push`: the space of each block alone;
-- space of a thread or block: product (m, d) | Z (m, t) | H (m, t) | r (t,), t being the largest tile.
+- scratch of `gradient` and `pull`: with several blocks one gradient (size,) per block, then, per thread,
+  product (m, d) | Z (m, t) | H (m, t) | r (t,), t being the rows of the largest tile;
+- scratch of `value` and `push`: per block, Z (m, t) | H (m, t) | r (t,).
 """
 
 from __future__ import annotations

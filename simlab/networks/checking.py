@@ -201,7 +201,7 @@ def _check_rows(network: Trainable) -> None:
     ensure(np.all(np.isfinite(f)), f"{name}: not finite")
     for i in range(ROWS):
         _same(network.forward(theta, X[i : i + 1])[0], f[i], f"{name} of a row alone and among others", scale=_size(f))
-    _same(Bound(network, DIM).value(theta, X), f.reshape(ROWS, c), f"{name} and loops().value")
+    _same(Bound(network, DIM).value(theta, X), f.reshape(ROWS, c), f"{name} and loops().value", scale=_size(f))
     same = np.array_equal(theta, before[0]) and np.array_equal(X, before[1])
     ensure(same, f"{name} changes its arguments")
 
@@ -421,8 +421,8 @@ def _check_layers(network: ThreeLayer) -> None:
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     _mean(network.first_layer(theta, directions), network.alpha(theta), f"{name}.alpha and the mean of F(x)/‖x‖")
     rng = np.random.default_rng(5)
-    drawn = np.array([network.alpha(network.initialise(DIM, rng)) for _ in range(DRAWS)])
-    _mean(drawn, network.mean_alpha(DIM), f"{name}.mean_alpha and the mean of alpha at the start")
+    alphas = np.array([network.alpha(network.initialise(DIM, rng)) for _ in range(DRAWS)])
+    _mean(alphas, network.mean_alpha(DIM), f"{name}.mean_alpha and the mean of alpha at the start")
     layers = network.trained_layers()
     ensure(layers in ("both", "first", "second"), f"{name}.trained_layers() = {layers!r}")
 
