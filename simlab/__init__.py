@@ -48,7 +48,7 @@ def open(path: str | Path) -> xarray.Dataset:
     from simlab.core import checks
     from simlab.record.reader import open_results
 
-    checks.instance(path, "path", str | Path, "a file results.h5, or a run directory")  # type: ignore[arg-type]
+    checks.instance(path, "path", str | Path, "a file results.h5, or a run directory")
     return open_results(path)
 
 
@@ -89,18 +89,16 @@ def run(
     >>> out = simlab.run("quickstart", "out/q", settings=["sweep.seeds=1"])  # doctest: +SKIP
     >>> out.dataset.train_loss  # doctest: +SKIP
     """
-    from simlab.cli.running import run as run_and_draw
+    from simlab.cli import running
+    from simlab.lab.options import RunOptions
 
-    return run_and_draw(
+    return running.run(
         spec,
         directory,
+        RunOptions(workers=workers, overwrite=overwrite, order=order, commit_seconds=commit_seconds),
         settings=settings,
-        workers=workers,
         data=data,
         allow_code=allow_code,
-        overwrite=overwrite,
-        order=order,
-        commit_seconds=commit_seconds,
         quiet=quiet,
         figure_format=figure_format,
     )

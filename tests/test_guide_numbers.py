@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 import pytest
 from scipy import integrate, optimize, special
 
@@ -74,8 +75,6 @@ def test_closed_forms_of_the_duals(q: float) -> None:
     R = math.sqrt((1 + 2 * q) * (1 + 2 * p) - 4 * c * c)
     N2, A = (1 + q) * (1 + p), math.asin(c / math.sqrt((1 + q) * (1 + p)))
     S = math.sqrt(N2 - c * c)
-    import numpy as np
-
     cases = {
         "erf": (special.erf, 2 / math.pi * math.asin(2 * c / math.sqrt((1 + 2 * q) * (1 + 2 * p)))),
         "bump": (lambda y: np.exp(-(y**2)), 1 / R),

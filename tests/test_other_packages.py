@@ -1,4 +1,7 @@
-"""Kinds of other packages (entry points): known to list, show, schema, TOML, Python, spawned workers and the checks."""
+"""Kinds of other packages (entry points): errors, schema, compiled code and broken packages.
+
+What every new kind can do, from another package or not, is tested in tests/test_one_file_per_kind.py.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from typing import Any
 import pytest
 import tomli_w
 
-import simlab as package
 from simlab.core.errors import BadInput
 from tests.support.packages import EXAMPLE, install, write_metadata
 
@@ -43,18 +45,11 @@ def python(code: str, environment: dict[str, str], tmp_path: Path) -> str:
     return done.stdout
 
 
-def test_list_show_and_schema_know_them(simlab: Call, environment: dict[str, str]) -> None:
-    listed = json.loads(simlab("list", "--json", env=environment).stdout)
-    assert listed["activations"]["bent"] == "A bent line, φ(z) = z + c z²."
-    assert listed["networks"]["single_neuron"].startswith("A network of a single neuron")
-    assert listed["observables"]["largest_residual"].startswith("The largest error")
-    assert "bent" in simlab("list", "activations", env=environment).stdout
+def test_fields_and_schema(simlab: Call, environment: dict[str, str]) -> None:
     shown = simlab("show", "activations/bent", env=environment).stdout
-    assert "A bent line" in shown
     assert "number, above 0 and at most 1; default 0.1" in shown
     assert "how much the line is bent" in shown
     assert 'kind = "bent"' in shown
-    assert "φ" in simlab("show", "single_neuron", env=environment).stdout
     schema = json.loads(simlab("schema", env=environment).stdout)
     assert {"activations.bent", "networks.single_neuron", "observables.largest_residual"} <= schema["$defs"].keys()
     assert "c" in json.loads(simlab("schema", "bent", env=environment).stdout)["properties"]
@@ -69,31 +64,18 @@ def test_errors_name_them(simlab: Call, environment: dict[str, str]) -> None:
     assert said == "two_layer.activation.c = 0.0: must be greater than 0\n"
 
 
-def test_a_spec_with_all_three_runs_in_spawned_workers(
-    simlab: Call, environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_without_the_package_its_kinds_are_unknown(simlab: Call, tmp_path: Path) -> None:
     (tmp_path / "spec.toml").write_text(tomli_w.dumps(SPEC))
-    done = simlab("run", "spec.toml", "-o", "out", "--workers", 2, env=environment)
-    assert done.returncode == 0, done.stderr
-    with package.open(tmp_path / "out" / "results.h5") as results:
-        assert results["largest_residual"].shape == (2, 2, 3)
-        assert (results["largest_residual"].values[..., -1] < results["largest_residual"].values[..., 0]).all()
-        assert "simlab-example" in json.loads(results.attrs["versions"])
     unknown = simlab("run", "spec.toml", "-o", "elsewhere")
     assert unknown.returncode == 2
     assert "kind = 'largest_residual': unknown kind" in unknown.stderr
 
 
-def test_python_knows_them_and_the_contract_checks_pass(environment: dict[str, str], tmp_path: Path) -> None:
+def test_python_knows_them(environment: dict[str, str], tmp_path: Path) -> None:
     code = """if 1:
-        from simlab import activations, kernels, networks, observables
+        from simlab import activations, kernels, networks
         assert activations.Bent is activations.get("bent", c=0.5).__class__
-        for table in activations.Bent.examples:
-            activations.check(activations.get("bent", **table))
-        for table in networks.SingleNeuron.examples:
-            networks.check(networks.get("single_neuron", **table))
         networks.check(networks.get("two_layer", width=5, activation="bent"))
-        observables.check(observables.LargestResidual())
         print(kernels.ntk(3, "bent")(0.5) > 0, networks.SingleNeuron(activation="bent"))
         """
     assert python(code, environment, tmp_path) == "True single_neuron(activation=bent())\n"

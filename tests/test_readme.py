@@ -22,7 +22,7 @@ import click
 import matplotlib
 import pytest
 
-from simlab.cli._app import app
+from simlab.cli.app import app
 from simlab.core import catalogue
 from simlab.lab.spec import resolve
 from simlab.lab.tables import parse_toml

@@ -33,7 +33,7 @@ from simlab.kernels.gram import stored
 from simlab.kernels.gram.store import Limits, Listener, gram_file
 from simlab.record import verify
 
-ROWS, BLOCK = 4 * 384, 384
+ROWS, BLOCK_ROWS = 4 * 384, 384
 
 
 class Stopped(Exception):
@@ -75,7 +75,8 @@ def outcome(arguments: list[str], code: int, *words: str) -> str | None:
     return f"simlab {' '.join(arguments)}: exit code {ended} instead of {code}: {said or 'nothing said'}"
 
 
-def mended(path: Path, whole: Path) -> str | None:
+def difference(path: Path, whole: Path) -> str | None:
+    """How the datasets of a file differ from those of the sound one; None where they are the same."""
     try:
         same_datasets(path, whole)
     except Violation as violation:
@@ -111,7 +112,7 @@ class Segments(Sound):
                 outcome(["collate", str(copy), "-q"], 2, path.name)
                 or outcome(["resume", str(copy), "-q"], 2, path.name, "--repair")
                 or outcome(["resume", str(copy), "--repair", "-q"], 0)
-                or mended(copy / "results.h5", self.whole / "results.h5")
+                or difference(copy / "results.h5", self.whole / "results.h5")
             )
         finally:
             shutil.rmtree(copy)
@@ -147,7 +148,7 @@ class Results(Sound):
         return found
 
     def by_commands(self, path: Path) -> str | None:
-        return outcome(["resume", str(self.run)], 0, path.name, "written again") or mended(
+        return outcome(["resume", str(self.run)], 0, path.name, "written again") or difference(
             path, self.whole / "results.h5"
         )
 
@@ -177,7 +178,7 @@ class Stores(Sound):
         return (
             outcome(self.command("-q"), 2, path.name, "--repair")
             or outcome(self.command("-q", "--repair"), 0)
-            or mended(self.path, self.whole)
+            or difference(self.path, self.whole)
         )
 
 
@@ -224,7 +225,7 @@ class UnfinishedStore(Stores):
     def flip(self, chance: random.Random) -> tuple[Path, int]:
         state = self._state()
         (offset,) = state["offsets"].values()
-        starts = range(0, ROWS, BLOCK)
+        starts = range(0, ROWS, BLOCK_ROWS)
         places = [(i, j) for i in starts for j in starts if j <= i]
         done = {places[number] for number, *_ in state["done"]}
         path = chance.choice(self.files())
@@ -232,7 +233,7 @@ class UnfinishedStore(Stores):
         while True:
             bit = flip(path, chance)
             row, column = divmod((bit // 8 - offset) // 4, ROWS)
-            here = (row // BLOCK * BLOCK, column // BLOCK * BLOCK)
+            here = (row // BLOCK_ROWS * BLOCK_ROWS, column // BLOCK_ROWS * BLOCK_ROWS)
             inside = path == self.part and 0 <= row < ROWS
             if not inside or here in done or here[::-1] in done:
                 return path, bit

@@ -30,7 +30,7 @@ from fuzzing import pool
 from fuzzing.judging import Verdict
 
 CASES = {"specs": "fuzzing.spec_runs:Specs", "files": "fuzzing.file_runs:Files"}
-NUMBERS_KEPT = 20
+LISTED_CASES = 20
 PROGRESS_SECONDS = 10.0
 
 
@@ -69,7 +69,7 @@ class Figures:
             "longest_wall_seconds": round(self.longest_wall, 2),
             "largest": {"megabytes": round(self.largest[0] / 1e6), "case": self.largest[1]},
             "longest_line": {"letters": self.longest[0], "case": self.longest[1]},
-            "violations": [{**entry, "cases": sorted(entry["cases"])[:NUMBERS_KEPT]} for entry in found],
+            "violations": [{**entry, "cases": sorted(entry["cases"])[:LISTED_CASES]} for entry in found],
         }
 
 
@@ -97,8 +97,8 @@ def fuzz(name: str, seed: int, first: int, count: int, workers: int) -> dict[str
 def one(what: str, seed: int, number: int) -> dict[str, Any]:
     """One case again, with all that is known about it."""
     [(_, verdict)] = pool.run_all(CASES[what], seed, iter([number]), 1)
-    module = __import__(CASES[what].partition(":")[0], fromlist=["shown"])
-    return {"case": number, **verdict.as_dict(), "violation": verdict.is_violation, **module.shown(seed, number)}
+    module = __import__(CASES[what].partition(":")[0], fromlist=["describe"])
+    return {"case": number, **verdict.as_dict(), "violation": verdict.is_violation, **module.describe(seed, number)}
 
 
 def main() -> None:

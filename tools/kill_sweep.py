@@ -6,7 +6,7 @@
     python tools/kill_sweep.py --reference DIR                # keep the uninterrupted work there, or use that of before
 
 `kill -9` hits the parent alone, the parent and all workers at once, or one worker (which the parent replaces); during
-start-up, anywhere, at work, or just when a file is being committed. Now and then a second process runs beside the first
+start-up, anywhere, at work, or just when a file is being committed. Now and then a second process runs at the same time
 and may be killed as well. After each kill nothing that was committed may be gone; at the end everything must be bit for
 bit that of the uninterrupted work. Progress goes to standard error. Prints one JSON object; exits 1 at the first
 violation, which names the seed of its round and keeps the files.
@@ -31,7 +31,7 @@ from typing import Any
 
 from kills.collate import Collate
 from kills.gram import Gram
-from kills.process import EXIT_CODES, EXIT_PATIENCE, Command, Violation, wait_for
+from kills.process import EXIT_CODES, EXIT_SECONDS, Command, Violation, wait_for
 from kills.repair import Repair
 from kills.reproduce import Reproduce
 from kills.sweep import Sweep
@@ -53,14 +53,14 @@ class Tally:
     with_committed: int = 0  # kills after which something was committed
     hit: Counter[str] = field(default_factory=Counter)
     moments: Counter[str] = field(default_factory=Counter)
-    beside: Counter[str] = field(default_factory=Counter)  # second processes started
+    second: Counter[str] = field(default_factory=Counter)  # second processes started, by command
     rounds: int = 0  # done and compared
     starts: int = 0
     compared: int = 0  # datasets and files
     exits: list[float] = field(default_factory=list)
     kills_before: int = 0  # this round
 
-    def shown(self, work: Work) -> dict[str, Any]:
+    def as_dict(self, work: Work) -> dict[str, Any]:
         found = {key: dict(value) if isinstance(value, Counter) else value for key, value in vars(self).items()}
         del found["exits"], found["kills_before"]
         return {**found, **work.facts, "compares": work.compared}
@@ -107,18 +107,18 @@ class Hunt:
         """One process from start to end: how much is committed after it, and whether the work is done."""
         arguments = work.command(chance)
         killing = tally.kills - tally.kills_before < self.most
-        beside = work.beside(chance) if killing else None
-        began, life, before = time.monotonic(), self.longest or work.life, tally.kills
+        second_arguments = work.second_command(chance) if killing else None
+        began, life, before = time.monotonic(), self.longest or work.life_seconds, tally.kills
         command, second, hits = Command(arguments), None, 0
         commands.append(command)
         try:
             while killing and hits < MOST_WORKERS_KILLED and self.may_kill():
                 moment = chance.choice(MOMENTS)
-                if beside and second is None:
+                if second_arguments and second is None:
                     wait_for(command, "any", life / 2, work.writing, work.look, chance)
-                    second = Command(beside)
+                    second = Command(second_arguments)
                     commands.append(second)
-                    tally.beside[beside[0]] += 1
+                    tally.second[second_arguments[0]] += 1
                 if not wait_for(command, moment, life, work.writing, work.look, chance):
                     break
                 at = time.monotonic()
@@ -126,12 +126,12 @@ class Hunt:
                 hits += 1
                 self._count(tally, target, moment)
                 if target != "worker":
-                    command.wait(EXIT_PATIENCE)
+                    command.wait(EXIT_SECONDS)
                     tally.exits.append(time.monotonic() - at)
                     break
             code, said = command.wait()
             if not (hits or committed):
-                work.life = max(time.monotonic() - began, 0.8 * work.life)
+                work.life_seconds = max(time.monotonic() - began, 0.8 * work.life_seconds)
             if second is not None:
                 self._end_second(work, second, tally, chance)
         finally:
@@ -145,14 +145,14 @@ class Hunt:
         return after, code == 0
 
     def _end_second(self, work: Work, second: Command, tally: Tally, chance: random.Random) -> None:
-        """Half of the processes beside are killed too, the others must end well."""
+        """Half of the second processes are killed too, the others must end well."""
         kill = chance.random() < 0.5 and self.signal == "KILL" and self.may_kill()
-        if kill and wait_for(second, "any", work.life / 2, work.writing, work.look, chance):
+        if kill and wait_for(second, "any", work.life_seconds / 2, work.writing, work.look, chance):
             second.process.kill()
-            self._count(tally, "beside", "any")
+            self._count(tally, "second", "any")
         code, said = second.wait()
         if code != EXIT_CODES[self.signal] and not work.accepts(second.arguments, code, said, True):
-            raise Violation("failing", f"beside another: simlab {' '.join(second.arguments)}: exit code {code}: {said}")
+            raise Violation("failing", f"second process: simlab {' '.join(second.arguments)}: exit code {code}: {said}")
 
     def _count(self, tally: Tally, target: str, moment: str) -> None:
         tally.kills += 1
@@ -181,7 +181,7 @@ def hunt(home: Path, kinds: list[str], chosen: argparse.Namespace) -> dict[str, 
     try:
         for name in kinds:
             works[name].prepare()
-            print(f"{name}: {works[name].life:.1f} s uninterrupted", file=sys.stderr, flush=True)
+            print(f"{name}: {works[name].life_seconds:.1f} s uninterrupted", file=sys.stderr, flush=True)
         seconds_uninterrupted, began = time.monotonic() - began, time.monotonic()
         attack = Hunt(chosen.signal, chosen.longest, may_kill, min(MOST_KILLS, -(-chosen.kills // len(kinds))))
         while killed() < chosen.kills:
@@ -208,7 +208,7 @@ def hunt(home: Path, kinds: list[str], chosen: argparse.Namespace) -> dict[str, 
         "seconds_uninterrupted": round(seconds_uninterrupted, 1),
         "seconds_to_exit": {"median": round(statistics.median(exits), 3), "max": round(max(exits), 3)} if exits else {},
         "load": os.getloadavg()[0],
-        "work": {name: tally.shown(works[name]) for name, tally in tallies.items()},
+        "work": {name: tally.as_dict(works[name]) for name, tally in tallies.items()},
     }
 
 

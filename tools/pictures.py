@@ -54,7 +54,7 @@ def about(name: str) -> dict[str, str]:
     return {SPECS: " ".join(spec.hash for spec in specs(name)), DRAWN_BY: drawing_hash(name)}
 
 
-def drawn(name: str, results: list[Results]) -> Picture:
+def draw(name: str, results: list[Results]) -> Picture:
     """The figure of a claim or run; results of any but its present specs are refused."""
     wanted = specs(name)
     for spec, found in zip(wanted, results, strict=True):
@@ -139,7 +139,7 @@ def main() -> None:
     for name in (*CLAIMS, *RUNS):
         home = options.ledger / "quick" / name
         places = [home / "measured", home / "control"] if name in CLAIMS else [options.runs / name]
-        figure = drawn(name, [Results(place) for place in places])
+        figure = draw(name, [Results(place) for place in places])
         path = save(figure, options.output / f"{name}.png", about(name), DPI)
         print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
 

@@ -7,8 +7,8 @@ m_n = ± (1/2π) ∫ k^{n−r} G(k) e^{−qk²/2} dk for n ≥ r, n − r even, 
 and m_0 = φ(0) + (1/2π) ∫ G(k) (1 − e^{−qk²/2})/k² dk for r = 2.
 
 The trapezoid rule of step H errs by exp(qy² − 2πy/H) of m_n for any y < P, the pole of G; terms fall like
-exp(−2(π/P)√(n/q)), so their number grows like q·digits². The tail is
-part of Arb's radius, the error of the trapezoid rule is not.
+exp(−2(π/P)√(n/q)), so their number grows like q·digits². The tail is part of Arb's radius, the error of the trapezoid
+rule is not.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from flint import arb, arb_poly, ctx
 
 from simlab.core.errors import SimlabError
 
-MOST = 20_000
+MOST_TERMS = 20_000
 
 
 def _peak(e: float, q: float, beta: float) -> tuple[float, float]:
@@ -38,9 +38,9 @@ def _terms(q: float, r: int, beta: float, digits: float) -> int:
     n = r + 4
     while size(n) > size(r) - digits - 3.0 * math.log(n):
         n += max(2, n // 16)
-        if n > MOST:
+        if n > MOST_TERMS:
             raise SimlabError(
-                f"variance q = {q:.4g}: the Hermite series needs more than {MOST} terms at {ctx.prec} bits; "
+                f"variance q = {q:.4g}: the Hermite series needs more than {MOST_TERMS} terms at {ctx.prec} bits; "
                 "use a smaller variance, fewer digits, or float64"
             )
     return n

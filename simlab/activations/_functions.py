@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from simlab.core import catalogue
 from simlab.core.errors import BadInput
 
@@ -21,7 +23,7 @@ def kind_of_function(function: Any, key: str) -> tuple[str, dict[str, Any]]:
                 return kind, fields
     name = getattr(function, "__name__", type(function).__name__)
     by_name = f'the name "{name}", or ' if name in catalogue.names("activations") else ""
-    if getattr(function, "nin", 1) != 1:
+    if isinstance(function, np.ufunc) and function.nin != 1:
         how = (
             f"takes {function.nin} numbers; give {by_name}a function of one: activations.custom(lambda z: {name}(z, …))"
         )

@@ -9,8 +9,9 @@ the average, up to 3 ms at q = 1e6.
 Both integrals run over panels (`simlab.core.quadrature`) on the disc x² + y² ≤ 8.5². φ is taken to be analytic between
 its kinks, to vary on the scale 1 at 0 and at the kinks and, away from them, on the scale of the distance to them: true
 of tanh, softplus and what behaves like a power far out; of a φ that oscillates only as long as √q is a few units.
-The panels are refined, in x, about 0 and the kinks k/√q of φ(z), and about the place k/(√p u) where the kink
-of φ(z'), smoothed by y over the length v/|u|, passes; in y about the kinks of φ(z') for this x.
+
+Panels in x are refined about 0, about the kinks x = k/√q of φ(z), and about x = k/(√p u), where φ(z') has its kink: the
+integral over y smooths that one over the length v/|u|. Panels in y are refined about the kinks of φ(z') for this x.
 
 ``pair(z, a) -> (φ, φ')``; ``a`` holds the kinks. `by_quadrature` makes the `variance` and `dual` of a kind from it.
 """
@@ -19,14 +20,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numba import float64, types
 from numpy.typing import NDArray
 
 from simlab.activations._correlations import balanced
-from simlab.activations.signature import DUAL, VARIANCE
+from simlab.activations.signature import DUAL, VARIANCE, Dual, Variance
 from simlab.core.jit import jit
 from simlab.core.quadrature import NODES, WEIGHTS, next_edge
 
@@ -134,7 +134,7 @@ def numeric_dual(
     return tau, sigma, slopes
 
 
-def by_quadrature(pair: Pair, named: str) -> tuple[Any, Any]:
+def by_quadrature(pair: Pair, named: str) -> tuple[Variance, Dual]:
     """The compiled `variance` and `dual` (`simlab.activations.Compiled`) of an activation.
 
     named: the kind's name, which tells their compiled code from that of other kinds (`simlab.core.jit.jit`).

@@ -18,8 +18,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from simlab.activations import elementwise, tiles
+from simlab.activations import _elementwise, tiles
 from simlab.activations._functions import kind_of_function
+from simlab.activations.signature import Dual, Phi, Variance
 from simlab.core import catalogue
 from simlab.core.errors import SimlabError
 from simlab.core.kinds import Kind
@@ -41,10 +42,10 @@ class Compiled(NamedTuple):
         and the quadratures are right to about 1e-15 and 1e-12.
     """
 
-    phi: Any
-    dphi: Any
-    variance: Any
-    dual: Any
+    phi: Phi
+    dphi: Phi
+    variance: Variance
+    dual: Dual
 
 
 class Activation(Kind):
@@ -127,11 +128,11 @@ class Activation(Kind):
 
     def __call__(self, Z: ArrayLike) -> Floats:
         """φ(Z), a new array of Z's shape."""
-        return elementwise.through(self.compiled().phi, self.numbers(), Z)
+        return _elementwise.through(self.compiled().phi, self.numbers(), Z)
 
     def derivative(self, Z: ArrayLike) -> Floats:
         """φ'(Z), a new array of Z's shape."""
-        return elementwise.through(self.compiled().dphi, self.numbers(), Z)
+        return _elementwise.through(self.compiled().dphi, self.numbers(), Z)
 
     def both(self, Z: ArrayLike) -> tuple[Floats, Floats]:
         """φ(Z) and φ'(Z), new arrays of Z's shape, by the loop of `tile`."""

@@ -1,7 +1,7 @@
 """A φ of your own: ``activations.custom(np.tanh)``, ``activations.custom(f, kinks=(0.0,))``; in a spec "module:name".
 
-Text is imported only where the user allows it (``--allow-code``, `simlab.core.foreign_code`), also in Python: tables
-may come from a file. A function object needs no leave.
+Text is imported only where the user allows it (``--allow-code``, `simlab.core.foreign_code`), also in Python, as a
+table may come from a file. A function object needs no permission.
 
 φ, and φ' where given, are functions of one float: plain Python that numba can compile, a numba function, or a NumPy
 ufunc. The dual is found by quadrature (`_numeric`, which states what it takes for granted about φ); every place

@@ -30,6 +30,7 @@ Floats = NDArray[np.float64]
 
 @jit
 def normal_cdf(z: float) -> float:
+    """Φ(z)"""
     return 0.5 * math.erfc(-z / math.sqrt(2.0))
 
 

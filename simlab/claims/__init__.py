@@ -1,8 +1,9 @@
 """claims: one file per claim of the sources, a class of contract `Claim`.
 
+>>> from simlab.record.reader import Results
 >>> claim = claims.get("tangent_rate")
 >>> claim.statement, claim.source, claim.expected
->>> claim.judge(simlab.Results("out/ledger/quick/tangent_rate/measured"))
+>>> claim.judge(Results("out/ledger/quick/tangent_rate/measured"))
 
 `simlab.claims.ledger.reproduce` measures, judges and draws claims; `check` tells whether a claim keeps the contract.
 """

@@ -14,8 +14,8 @@ from simlab.figures.style import BLUE, BROWN, panels
 from simlab.record.reader import Results
 from simlab.statistics.sweeps import points_of
 
-LEAST_SHARE = 0.99
-FLOOR = 1e-6
+LEAST_SHARE = 0.99  # of the targets, above the bound
+FLOOR_RISK = 1e-6
 """Risks below are drawn there."""
 WORDS = {
     "random_features": "ReLU features",
@@ -91,11 +91,11 @@ def _strips(axis: Axes, rows: list[dict[str, Any]], title: str) -> None:
     for i, row in enumerate(rows):
         first = i == 0
         y = np.full(len(row["risks"]), -float(i))
-        risks = np.maximum(row["risks"], FLOOR)
-        beside = 0.12 if "ridge" in row else 0.0
+        risks = np.maximum(row["risks"], FLOOR_RISK)
+        offset = 0.12 if "ridge" in row else 0.0
         axis.plot(
             risks,
-            y + beside,
+            y + offset,
             "o",
             ms=4,
             mfc="none",
@@ -104,10 +104,10 @@ def _strips(axis: Axes, rows: list[dict[str, Any]], title: str) -> None:
             label="best weights for the target (oracle)" if first else None,
         )
         if "ridge" in row:
-            ridge = np.maximum(row["ridge"], FLOOR)
+            ridge = np.maximum(row["ridge"], FLOOR_RISK)
             axis.plot(
                 ridge,
-                y - beside,
+                y - offset,
                 "d",
                 ms=4,
                 mfc="none",
@@ -121,7 +121,7 @@ def _strips(axis: Axes, rows: list[dict[str, Any]], title: str) -> None:
         ):
             label = text if first else None
             axis.plot([row[name]] * 2, [-i - 0.5, -i + 0.5], style, lw=1.3, color="k", label=label)
-    axis.set(xscale="log", xlim=(0.5 * FLOOR, 10.0), ylim=(0.6 - len(rows), 0.6))
+    axis.set(xscale="log", xlim=(0.5 * FLOOR_RISK, 10.0), ylim=(0.6 - len(rows), 0.6))
     axis.set_xlabel(r"risk $\mathrm{E}\|H - R\|^2$ of every target (below $10^{-6}$: drawn there)")
     axis.set_yticks([-i for i in range(len(rows))], [row["at"] for row in rows], fontsize=8)
     axis.set_title(title, fontsize=10)

@@ -63,12 +63,12 @@ zip = [["experiment.label", "experiment.learner", "network.form", "flow.step", "
 seeds = {seeds}
 """
 SMALL = {"samples": 600, "dim": 20, "pairs": 4, "width": 100, "steps": 4800}
-"""Four products of pairs in dimension 20, G the product of all four: a quarter of a second a net."""
+"""Four products of pairs in dimension 20, G the product of all four: a quarter of a second per net."""
 PUBLISHED = {"samples": 1000, "dim": 30, "pairs": 8, "width": 200, "steps": 16000}
 """The experiment of Allen-Zhu and Li: 800 epochs in batches of 50."""
 
-LEARNED = 0.7
-"""Of the line: an error up to here means that part of αG(F) is learned, clearly."""
+LEARNED_SHARE = 0.7
+"""An error up to this share of the line means that part of αG(F) is learned, clearly."""
 
 Setting = tuple[str, str, float, float]
 """Learner, form, step size, weight decay."""
@@ -77,6 +77,14 @@ Setting = tuple[str, str, float, float]
 def spec(
     settings: Sequence[Setting], size: dict[str, int], seeds: int, seed: int = 1, more: str = "", **other: Any
 ) -> str:
+    """The TOML text of a sweep over settings.
+
+    size: samples, dim, pairs, width and steps, such as `SMALL`.
+    seeds: repetitions.
+    seed: root seed.
+    more: further axes of the sweep.
+    other: further fields of the text, such as ridges.
+    """
     learners, forms, step_sizes, decays = (list(each) for each in zip(*settings, strict=True))
     labels = [f"{learner} {form} {step:g} {decay:g}" for learner, form, step, decay in settings]
     fields = {"ridges": [1e-3, 1e-2, 1e-1]} | size | other
@@ -87,18 +95,26 @@ def spec(
 
 
 def descents(form: str, steps: Sequence[float], decays: Sequence[float] = (2.5e-4,)) -> list[Setting]:
+    """A net of this form trained by SGD, with all combinations of step size and weight decay."""
     return [("descent", form, step, decay) for step in steps for decay in decays]
 
 
 def machines(forms: Sequence[str]) -> list[Setting]:
-    """Both kernels of each; they take no steps."""
+    """The tangent kernel and the last layer's kernel of nets of these forms; they take no steps."""
     return [(learner, form, 1.0, 0.0) for form in forms for learner in ("tangent", "last")]
 
 
 @dataclass(frozen=True)
 class Best:
-    """A learner at the setting that validation chose: its test errors and what it learned of αG(F), over seeds. The
-    width is 0 where the sweep has one only."""
+    """A learner at the setting that validation chose.
+
+    learner: "descent", or one of the kernel machines "tangent" and "last".
+    form: of the network.
+    width: of the network; 0 where the sweep has one only.
+    step, decay: step size and weight decay.
+    errors: (seeds,) test errors.
+    composed: (seeds,) share of αG(F) that was learned.
+    """
 
     learner: str
     form: str
@@ -110,15 +126,18 @@ class Best:
 
     @property
     def error(self) -> float:
+        """Mean over seeds."""
         return float(self.errors.mean())
 
     @property
     def name(self) -> str:
+        """What stands beside its line in a figure."""
         nets = {"residual": "ResNet", "plain": "three layers", "two_layer": "two layers"}
         how = {"descent": "", "tangent": ", tangent kernel", "last": ", last layer"}
         return nets[self.form] + how[self.learner]
 
     def numbers(self) -> dict[str, Any]:
+        """What the verdict keeps, ready for JSON."""
         return {
             "name": self.name, "width": self.width, "step": self.step, "weight_decay": self.decay, "error": self.error,
             "errors": self.errors.tolist(), "learned_composed": float(self.composed.mean()),
@@ -131,7 +150,7 @@ def line(results: Results) -> float:
 
 
 def table(results: Results, name: str) -> Floats:
-    """(settings, widths, seeds)"""
+    """A recorded name as (settings, widths, seeds)."""
     settings, widths = len(results["flow.step"]), len(results.get("network.width", [0]))
     return np.asarray(results[name], dtype=np.float64).reshape(settings, widths, -1)
 

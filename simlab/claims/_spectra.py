@@ -15,6 +15,19 @@ from simlab.statistics.sweeps import points_of
 
 Floats = NDArray[np.float64]
 
+RELU_SPEC = """
+[experiment]
+kind = "spectrum"
+seed = 1
+max_degree = {degree}
+[kernel]
+activation = "relu"
+[sweep]
+"kernel.kind" = ["nngp", "ntk"]
+"kernel.depth" = {depths}
+"experiment.dim" = {dims}
+"""
+
 
 def kernels_of(results: Results) -> Iterator[dict[str, Any]]:
     """The coordinates of every kernel and dimension of the sweep."""
@@ -26,7 +39,7 @@ def number(results: Results, name: str, at: dict[str, Any]) -> float:
 
 
 def over_predicted(results: Results, at: dict[str, Any]) -> Floats:
-    """μ_k over the end points' prediction a degree; NaN at exact zeros and where nothing is predicted."""
+    """μ_k over the end points' prediction, for each degree; NaN at exact zeros and where nothing is predicted."""
     measured, law = results.select("log10_eigenvalue", at), results.select("log10_predicted", at)
     both = np.isfinite(measured) & np.isfinite(law)
     return np.asarray(10.0 ** np.where(both, measured - np.where(both, law, 0.0), np.nan))

@@ -24,10 +24,10 @@ from simlab.record.reader import Results
 from simlab.sphere.ball_law import BallLaw
 
 Floats = NDArray[np.float64]
-ERRORS = 3.0
-LEARNED = 0.5
-MASS = 0.4
-RADII = 20_000
+STANDARD_ERRORS = 3.0  # by which a measured error may lie below the certificate
+LEARNED_SHARE = 0.5  # of what the best constant leaves
+MASS = 0.4  # of the law, inside the unit ball
+RADII = 20_000  # quantiles of the radius
 BALL = '{ kind = "ball", radius = 1.0 }'
 
 _SPEC = """
@@ -93,7 +93,7 @@ class CertificateHolds(Claim):
         if not (np.all(np.isfinite(error)) and np.all(bound > 0)):
             said = "a net diverged, or a certificate is 0"
             return Judgement(False, f"{said}: nothing is shown", {"certificates": bound.tolist()}, said)
-        above = error + ERRORS * spread - bound[..., None]
+        above = error + STANDARD_ERRORS * spread - bound[..., None]
         dims, tables = results["data.dim"].tolist(), [json.loads(text) for text in results["target"].tolist()]
         constant = np.array([[variance(dim, table) for table in tables] for dim in dims])
         left = error[..., -1].min(axis=2) / constant
@@ -104,7 +104,7 @@ class CertificateHolds(Claim):
         )
         numbers = {"lowest_ratio": lowest, "least_margin": float(above.min()), "left_of_variance": left.tolist()}
         short = f"error {lowest:.2f} x the certificate or more"
-        return Judgement(bool(np.all(above >= 0) and np.all(left < LEARNED)), measured, numbers, short)
+        return Judgement(bool(np.all(above >= 0) and np.all(left < LEARNED_SHARE)), measured, numbers, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
         dims = results["data.dim"].tolist()
@@ -144,7 +144,7 @@ def _compare(axis: Any, results: Results, at: tuple[int, int], shade: Any, name:
     widths, bound = results["network.width"], _ordered(results, "certificate")[at]
     error, spread = (_ordered(results, name)[at][:, -1] for name in ("test_error", "test_error_se"))
     axis.errorbar(
-        widths, error, ERRORS * spread, fmt="o-", ms=4, capsize=2, lw=1, color=shade, label=f"{name}: trained"
+        widths, error, STANDARD_ERRORS * spread, fmt="o-", ms=4, capsize=2, lw=1, color=shade, label=f"{name}: trained"
     )
     axis.plot(widths, bound, "--", lw=1.2, color=shade, label=f"{name}: certificate")
     axis.fill_between(widths, bound, 1e-9, color=shade, alpha=0.08)

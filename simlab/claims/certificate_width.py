@@ -19,14 +19,15 @@ from simlab.figures.style import GREY, panels
 from simlab.record.reader import Results
 from simlab.statistics.power_law import slope
 
-FREQUENCY = 3.0
+FREQUENCY = 3.0  # κ of the shells, in the units of φ
+# log10 of the least width per dimension: from … to
 SLOPES = (float(np.log10(FREQUENCY - 1)), float(np.log10(FREQUENCY + 1)))
-BEND = 0.35
-BEYOND = 0.5
-RANGE = 1.0
+BEND_SHARE = 0.35  # by which the slopes of both halves may differ, of the slope
+LEAST_BEYOND = 0.5  # share of the energy beyond 2R_d
+MOST_DECADES = 1.0  # of the least widths for the Lipschitz target
 MASS, INNER, OUTER = 0.6, 0.6, 1.6
 COUNTS = {4: 3, 6: 5, 8: 6, 12: 10, 16: 13, 24: 19, 32: 26, 48: 39, 64: 52, 100: 82, 200: 163}
-"""dimension → number of shells: κ(s₂−s₁)/π of them from s₁ to s₂, the radii INNER and OUTER in the units of φ"""
+"""Dimension → number of shells: κ(s₂−s₁)/π of them from s₁ to s₂, the radii INNER and OUTER in the units of φ."""
 
 
 def _spec(dims: list[int], eps: list[float]) -> str:
@@ -79,7 +80,7 @@ class CertificateWidth(Claim):
         halves = slope(dims[: half + 1], widths[: half + 1]), slope(dims[half:], widths[half:])
         beyond = float(results["beyond"][:, results["ratio"].tolist().index(2.0)].min())
         spread = float(np.ptp(lipschitz, axis=0).max()) if np.all(np.isfinite(lipschitz)) else np.inf
-        exponential = SLOPES[0] <= steepness <= SLOPES[1] and abs(halves[1] - halves[0]) <= BEND * steepness
+        exponential = SLOPES[0] <= steepness <= SLOPES[1] and abs(halves[1] - halves[0]) <= BEND_SHARE * steepness
         # Where one neuron would do, nothing is shown.
         some = float(lipschitz[:, int(np.argmin(results["eps"]))].min()) > 0
         measured = (
@@ -97,7 +98,9 @@ class CertificateWidth(Claim):
             "log10_widths_lipschitz": lipschitz.tolist(),
         }
         short = f"least width x {10**steepness:.2f} per dimension"
-        return Judgement(bool(exponential and beyond >= BEYOND and spread <= RANGE and some), measured, numbers, short)
+        return Judgement(
+            bool(exponential and beyond >= LEAST_BEYOND and spread <= MOST_DECADES and some), measured, numbers, short
+        )
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, axes = panels(3)

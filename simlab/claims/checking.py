@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import inspect
 import json
-import pickle
 import tomllib
 
 from simlab.claims.claim import SHORT_COLUMNS, Claim, Judgement
 from simlab.core import parsing
+from simlab.core.checking import check_value, ensure
 from simlab.core.errors import BadInput
 from simlab.record.reader import Results
 
@@ -23,17 +23,16 @@ TEXTS = ("statement", "source", "expected", "quick", "full", "__doc__")
 
 def check(claim: Claim) -> None:
     """Raise AssertionError, with one line that says what is wrong, unless the claim keeps the contract."""
-    _require(isinstance(claim, Claim), f"{claim!r} is no Claim")
+    check_value(claim, Claim)
     about = f"claim {claim.kind}"
     for name in TEXTS:
         text = inspect.getdoc(claim) if name == "__doc__" else vars(type(claim)).get(name)
-        _require(isinstance(text, str) and bool(text.strip()), f"{about}: {name} must be a text that is not blank")
+        ensure(isinstance(text, str) and bool(text.strip()), f"{about}: {name} must be a text that is not blank")
     settings = isinstance(claim.control, tuple) and all(isinstance(one, str) and "=" in one for one in claim.control)
-    _require(settings and bool(claim.control), f'{about}: control must be a tuple of settings, "key=value"')
-    _require(not parsing.dump(claim), f"{about}: a claim has no fields")
-    _require(pickle.loads(pickle.dumps(claim)) == claim, f"{about}: pickling changes it")
+    ensure(settings and bool(claim.control), f'{about}: control must be a tuple of settings, "key=value"')
+    ensure(not parsing.dump(claim), f"{about}: a claim has no fields")
     needed = claim.data_needed()
-    _require(needed is None or bool(needed.strip()), f"{about}: data_needed must be a sentence or None")
+    ensure(needed is None or bool(needed.strip()), f"{about}: data_needed must be a sentence or None")
     _check_specs(claim, about)
     _check_judge(claim, about)
     _check_figure(claim, about)
@@ -51,7 +50,7 @@ def _check_specs(claim: Claim, about: str) -> None:
                 name = f"{size} spec" + (" with the control's settings" if control else "")
                 found = spec_of(claim, size, control).hash
                 same = next((other for other, known in hashes.items() if known == found), None)
-                _require(same is None, f"{about}: its {name} is the same as its {same}")
+                ensure(same is None, f"{about}: its {name} is the same as its {same}")
                 hashes[name] = found
         except (tomllib.TOMLDecodeError, BadInput) as error:
             raise AssertionError(f"{about}: its {size} spec is refused: {error}") from None
@@ -61,16 +60,16 @@ def _check_judge(claim: Claim, about: str) -> None:
     """It refuses made-up numbers, says why in few columns, gives numbers ready for JSON, and the same verdict twice."""
     results = _synthetic(claim, control=False)
     judgement = claim.judge(results)
-    _require(isinstance(judgement, Judgement), f"{about}: judge must return a Judgement")
-    _require(judgement.holds is False, f"{about}: its judge accepts results that are made up (holds={judgement.holds})")
-    _require(bool(judgement.measured.strip()), f"{about}: its judge does not say what was measured")
+    ensure(isinstance(judgement, Judgement), f"{about}: judge must return a Judgement")
+    ensure(judgement.holds is False, f"{about}: its judge accepts results that are made up (holds={judgement.holds})")
+    ensure(bool(judgement.measured.strip()), f"{about}: its judge does not say what was measured")
     short = judgement.short
-    _require(0 < len(short) <= SHORT_COLUMNS, f"{about}: short must have 1 to {SHORT_COLUMNS} columns: {short!r}")
+    ensure(0 < len(short) <= SHORT_COLUMNS, f"{about}: short must have 1 to {SHORT_COLUMNS} columns: {short!r}")
     try:
         json.dumps(judgement.numbers)
     except (TypeError, ValueError) as error:
         raise AssertionError(f"{about}: numbers of its judgement are not ready for JSON: {error}") from None
-    _require(repr(claim.judge(results)) == repr(judgement), f"{about}: its judge says something else the second time")
+    ensure(repr(claim.judge(results)) == repr(judgement), f"{about}: its judge says something else the second time")
 
 
 def _check_figure(claim: Claim, about: str) -> None:
@@ -84,13 +83,13 @@ def _check_figure(claim: Claim, about: str) -> None:
         raise AssertionError(f"{about}: figure: {error}") from None
     words = [text.get_text() for text in texts(picture)]
     words += [label for axis in picture.axes for label, _ in labelled(axis)]
-    _require(any("control" in text for text in words), f"{about}: its figure does not name the control")
+    ensure(any("control" in text for text in words), f"{about}: its figure does not name the control")
     for axis in picture.axes:
         sides: dict[bool, set[object]] = {True: set(), False: set()}
         for label, line in labelled(axis):
             sides[label.startswith("control")].add(marks(line))
         same = sides[True] & sides[False]
-        _require(not same, f"{about}: figure, panel {axis.get_title()!r}: control and claim differ in colour alone")
+        ensure(not same, f"{about}: figure, panel {axis.get_title()!r}: control and claim differ in colour alone")
 
 
 def _synthetic(claim: Claim, control: bool) -> Results:
@@ -98,8 +97,3 @@ def _synthetic(claim: Claim, control: bool) -> Results:
     from simlab.figures.synthetic import SyntheticResults
 
     return SyntheticResults(spec_of(claim, "quick", control))
-
-
-def _require(holds: bool, says: str) -> None:
-    if not holds:
-        raise AssertionError(says)

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
+from simlab.claims._radial import CONTROL, CONTROL_TITLE, TITLE, TRAINING
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below
 from simlab.figures.seeds import course
@@ -20,8 +21,8 @@ from simlab.figures.style import CONTROL_COLOUR, GUIDE, MEASURED, colours, panel
 from simlab.record.reader import Results
 
 Floats = NDArray[np.float64]
-GROWN = 1.05
-LEARNED = 0.2
+MOST_GROWTH = 1.05  # of D over its start
+LOSS_SHARE = 0.2  # of the loss at the start, at most left
 
 _SPEC = """
 observables = ["train_loss", "test_loss", "discretisation_error"]
@@ -31,22 +32,9 @@ seed = 31
 samples = {samples}
 test_samples = 2000
 records = {records}
-[data]
-kind = "ball_fourier"
-radii = "stratified"
-[target]
-kind = "radial_relu"
-[network]
-kind = "three_layer_mean_field"
-init_std = 2.0
-[flow]
-kind = "gradient_descent"
-steps = {steps}
-step = 1.0
-step_unit = "particle"
-[sweep]
-"data.dim" = {dims}
-"network.width" = {widths}
+"""
+_SPEC += TRAINING
+_SPEC += """\
 zip = [["network.width", "data.dim"]]
 seeds = {seeds}
 """
@@ -70,7 +58,7 @@ class DiscretisationError(Claim):
     )
     quick = _spec([(d, 5 * d) for d in DIMS], samples=1000, records=9, steps=80, seeds=1)
     full = _spec([(d, k * d) for k in (3, 10, 24) for d in DIMS], samples=4000, records=21, steps=100, seeds=3)
-    control = ('target.kind="axis_relu"', "target.scale=3.0")
+    control = CONTROL
 
     def judge(self, results: Results) -> Judgement:
         growth, loss, rate = _growth(results), results["train_loss"], results["discretisation_rate"]
@@ -84,14 +72,14 @@ class DiscretisationError(Claim):
         )
         numbers = {"largest": largest, "end": end, "largest_rate": speed, "loss": learned}
         short = f"D at most {largest:.3g} of its start, loss {learned:.2g}"
-        return Judgement(bool(largest <= GROWN and learned <= LEARNED), measured, numbers, short)
+        return Judgement(bool(largest <= MOST_GROWTH and learned <= LOSS_SHARE), measured, numbers, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, axes = panels(3)
-        _courses(axes[0], results, r"ReLU$(1 - \|x\|)$")
-        _courses(axes[1], control, "control: ReLU$(1 - 3|x_1|)$")
+        _courses(axes[0], results, TITLE)
+        _courses(axes[1], control, CONTROL_TITLE)
         for source, mark, shade, text in (
-            (results, "o", MEASURED, r"ReLU$(1 - \|x\|)$"),
+            (results, "o", MEASURED, TITLE),
             (control, "s", CONTROL_COLOUR, "control"),
         ):
             for record, when in ((0, "start"), (-1, "end")):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._short_text import short_exponent
+from simlab.claims._numbers import short_exponent
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import power_line, reference_line
 from simlab.figures.style import CONTROL_COLOUR, GREY, MEASURED, panels, tick_at
@@ -21,8 +21,8 @@ from simlab.statistics.sweeps import setting
 
 CONJUGATE_RATE, CONJUGATE_TOLERANCE = -0.5, 0.05
 KURTOSIS_RATE, KURTOSIS_TOLERANCE = -1.0, 0.35
-STANDARD_ERRORS = 4.5
-CLEAR = 2.0  # standard errors: a kurtosis below has no logarithm worth fitting
+STANDARD_ERRORS = 4.5  # by which an entry of the covariance may be off
+CLEAR_ERRORS = 2.0  # standard errors: a kurtosis below has no logarithm worth fitting
 
 _SPEC = """
 [experiment]
@@ -62,7 +62,7 @@ class GPLimit(Claim):
     def judge(self, results: Results) -> Judgement:
         width = results["network.width"]
         conjugate = fit_power(width, results["conjugate_error"])
-        rate, rate_error = fit_weighted_power(width, results["kurtosis"], results["kurtosis_se"], CLEAR)
+        rate, rate_error = fit_weighted_power(width, results["kurtosis"], results["kurtosis_se"], CLEAR_ERRORS)
         widest = int(np.argmax(width))
         z, distance, critical = (
             float(results[name][widest]) for name in ("covariance_z", "ks_distance", "ks_critical")

@@ -39,7 +39,7 @@ class JointTraining(Claim):
         )
         short = f"error {row.error / level:.2f} of the line"
         return Judgement(
-            bool(row.error <= _learners.LEARNED * level), measured, {"line": level, **row.numbers()}, short
+            bool(row.error <= _learners.LEARNED_SHARE * level), measured, {"line": level, **row.numbers()}, short
         )
 
     def figure(self, results: Results, control: Results) -> Picture:
@@ -61,7 +61,7 @@ class JointTraining(Claim):
                 axis.set_xticks(range(len(x)), x)
                 axis.set_xlabel("step size" if len(set(decays)) == 1 else "step size and weight decay")
         left.axhline(level, color="k", ls=":", lw=1.2, label="$F$ alone")
-        left.axhline(_learners.LEARNED * level, color=GUIDE, lw=0.8)
+        left.axhline(_learners.LEARNED_SHARE * level, color=GUIDE, lw=0.8)
         left.set(yscale="log", ylabel=r"test error $\mathrm{E}\|f - H\|^2$", title="error at the end")
         right.set(ylabel=r"part of $\alpha G(F)$ learned", title=r"what of $\alpha G(F)$ is learned", ylim=(0, 1.05))
         left.legend(frameon=False, fontsize=8, loc="lower left")

@@ -18,10 +18,11 @@ from simlab.figures.style import RED, colours, panels, tick_at
 from simlab.record.reader import Results
 from simlab.statistics.sweeps import mean_over_seeds, points_of
 
-FLOOR = 0.8
-LEAST = 0.2
+LEAST_OF_ABOVE = 0.8  # of the power in degrees above ℓ, at least left
+LEAST_SHARE = 0.2  # of the variance, at least left
+# How far the error may be off theory: this share of it, or so many of its standard errors.
 TOLERANCE = 0.1
-ERRORS = 4.0
+STANDARD_ERRORS = 4.0
 
 _SPEC = """
 [experiment]
@@ -63,18 +64,25 @@ class KernelSingleNeuron(Claim):
     def judge(self, results: Results) -> Judgement:
         rows = _points(results)
         least = min(row["error"] for row in rows)
-        beside = min(row["error"] / max(row["above"], 1e-12) for row in rows)
+        over_above = min(row["error"] / max(row["above"], 1e-12) for row in rows)
         off = max(abs(row["error"] / row["theory"] - 1) for row in rows)
         agrees = all(
-            abs(row["error"] - row["theory"]) <= max(ERRORS * row["spread"], TOLERANCE * row["theory"]) for row in rows
+            abs(row["error"] - row["theory"]) <= max(STANDARD_ERRORS * row["spread"], TOLERANCE * row["theory"])
+            for row in rows
         )
         measured = (
             f"error at least {least:.3f} of the variance, "
-            + (f"{beside:.2f} of the power above degree l, " if beside < 1e6 else "with no power above degree l, ")
+            + (
+                f"{over_above:.2f} of the power above degree l, "
+                if over_above < 1e6
+                else "with no power above degree l, "
+            )
             + f"at most {100 * off:.0f} % off theory, over {len(rows)} kernels and dimensions"
         )
         short = f"error {least:.3f} of the variance or more"
-        return Judgement(bool(least >= LEAST and beside >= FLOOR and agrees), measured, {"points": rows}, short)
+        return Judgement(
+            bool(least >= LEAST_SHARE and over_above >= LEAST_OF_ABOVE and agrees), measured, {"points": rows}, short
+        )
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, axes = panels(2)
@@ -88,10 +96,16 @@ class KernelSingleNeuron(Claim):
                 axis.errorbar(dims, errors, spread, fmt="o", ms=4, capsize=2, color=shade, label=f"depth {depth}")
                 axis.plot(dims, [row["theory"] for row in some], "-", lw=1, color=shade)
             axis.plot(dims, [row["above"] for row in some], "k--", lw=1, label=r"power in degrees above $\ell = 1$")
-            axis.axhspan(0, LEAST, color=RED, alpha=0.07, lw=0)
-            words = f"learned: error below {LEAST} of the variance"
+            axis.axhspan(0, LEAST_SHARE, color=RED, alpha=0.07, lw=0)
+            words = f"learned: error below {LEAST_SHARE} of the variance"
             axis.text(
-                0.02, LEAST - 0.005, words, transform=axis.get_yaxis_transform(), va="top", fontsize=8, color="0.35"
+                0.02,
+                LEAST_SHARE - 0.005,
+                words,
+                transform=axis.get_yaxis_transform(),
+                va="top",
+                fontsize=8,
+                color="0.35",
             )
             axis.set(xscale="log", xlabel="dimension $d$,  $n = d^{1.5}$", ylabel="error / variance", ylim=(0, 0.6))
             axis.set_title(title, fontsize=10)

@@ -19,8 +19,8 @@ from simlab.figures.style import GREEN, colours, panels
 from simlab.record.reader import Results
 from simlab.statistics.power_law import slope
 
-SLOPE = 0.02
-SPREAD = 100.0
+MOST_SLOPE = 0.02  # of log ratio in log k
+MOST_RATIO = 100.0  # of the largest over the smallest ratio
 
 _SPEC = """
 [experiment]
@@ -56,7 +56,9 @@ class LaplaceNTK(Claim):
             f"ratio spread by 10^{spread:.2f} at most, slope in log k at most {slope:.1e}, over {len(rows)} kernels"
         )
         short = f"ratio within 10^{spread:.2f}, its slope {slope:.1e}"
-        return Judgement(bool(spread <= np.log10(SPREAD) and slope <= SLOPE), measured, {"kernels": rows}, short)
+        return Judgement(
+            bool(spread <= np.log10(MOST_RATIO) and slope <= MOST_SLOPE), measured, {"kernels": rows}, short
+        )
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, axes = panels(3)

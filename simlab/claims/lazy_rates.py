@@ -6,7 +6,7 @@ seeds; their intervals cover the seeds and the fit.
 
 The second rate needs a Lipschitz gradient (Chizat, Oyallon and Bach), which that of a ReLU net is not: a weight that
 moves by 1/α crosses the kink of a share ~ 1/α of the samples, each of which changes its gradient by O(1). Where that is
-fewer than one sample a neuron, it is an error ~ α^(−1/2) in norm, thus α^(−3/2) of the trajectory, until at some α no
+fewer than one sample per neuron, it is an error ~ α^(−1/2) in norm, thus α^(−3/2) of the trajectory, until at some α no
 kink is crossed any more: there it drops, and goes on as α^(−2). So both exponents are judged for tanh, for ReLU the
 first alone; its second is reported. In the control neurons are not doubled: α f_θ₀ grows with α, and the weights move
 as far for every α.
@@ -17,16 +17,15 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._short_text import short_exponent
+from simlab.claims._two_rates import Rate, judge_two_rates
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.style import BLUE, BROWN, GREEN, PURPLE, panels
 from simlab.record.reader import Results
-from simlab.statistics.sweeps import last_or_largest, sup_power
+from simlab.statistics.sweeps import last_or_largest
 
-MOVEMENT, MOVEMENT_TOLERANCE = -1.0, 0.02
-DISTANCE, DISTANCE_TOLERANCE = -2.0, 0.05
-SMOOTH = "tanh"
+MOVEMENT_RATE, MOVEMENT_TOLERANCE = -1.0, 0.02
+DISTANCE_RATE, DISTANCE_TOLERANCE = -2.0, 0.05
 
 _SPEC = """
 observables = ["train_loss", "weight_movement", "linear_distance"]
@@ -73,31 +72,31 @@ class LazyRates(Claim):
     control = ("network.doubled=false",)
 
     def judge(self, results: Results) -> Judgement:
-        words, shorts, numbers, good = [], [], {}, []
-        for activation in results["network.activation"].tolist():
-            at = {"network.activation": activation}
-            movement = sup_power(results, "flow.alpha", "weight_movement", at)
-            distance = sup_power(results, "flow.alpha", "linear_weight_distance", at)
-            good.append(movement is not None and movement.within(MOVEMENT, MOVEMENT_TOLERANCE))
-            if activation == SMOOTH:
-                good.append(distance is not None and distance.within(DISTANCE, DISTANCE_TOLERANCE))
-            judged = [movement, distance] if activation == SMOOTH else [movement]
-            shorts.append(f"{', '.join(map(short_exponent, judged))} ({activation})")
-            words.append(f"{activation}: movement {movement}, from the linearised one {distance}")
-            numbers[activation] = {
-                name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
-                for name, power in (("movement", movement), ("distance", distance))
-            }
-        holds = SMOOTH in results["network.activation"] and all(good)
-        short = f"exponents {', '.join(shorts)}"
-        return Judgement(bool(holds), "exponents in alpha: " + "; ".join(words), {"exponents": numbers}, short)
+        return judge_two_rates(
+            results,
+            "flow.alpha",
+            "alpha",
+            Rate("movement", "weight_movement", "movement", lambda p, _: p.within(MOVEMENT_RATE, MOVEMENT_TOLERANCE)),
+            Rate(
+                "distance",
+                "linear_weight_distance",
+                "from the linearised one",
+                lambda p, _: p.within(DISTANCE_RATE, DISTANCE_TOLERANCE),
+            ),
+        )
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, axes = panels(3)
         alpha = results["flow.alpha"]
         sides = (
-            (axes[0], results, ("weight_movement",), MOVEMENT, r"$\sup\, \|\theta - \theta_0\|$"),
-            (axes[1], results, ("linear_weight_distance",), DISTANCE, r"$\sup\, \|\theta - \theta_{\mathrm{lin}}\|$"),
+            (axes[0], results, ("weight_movement",), MOVEMENT_RATE, r"$\sup\, \|\theta - \theta_0\|$"),
+            (
+                axes[1],
+                results,
+                ("linear_weight_distance",),
+                DISTANCE_RATE,
+                r"$\sup\, \|\theta - \theta_{\mathrm{lin}}\|$",
+            ),
             (axes[2], control, ("weight_movement", "linear_weight_distance"), None, "control: $f$ not 0 at the start"),
         )
         for axis, source, names, exponent, title in sides:

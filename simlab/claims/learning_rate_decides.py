@@ -19,8 +19,8 @@ from simlab.figures.seeds import band
 from simlab.figures.style import CONTROL_COLOUR, MEASURED, panels
 from simlab.record.reader import Results
 
-SMALL_LEAVES = 0.9
-NEAR = 5.0
+SMALL_STEP_SHARE = 0.9  # of the line, at least left by the smallest step
+EDGE_FACTOR = 5.0  # at most, from the best step to the smallest that diverges
 
 
 class LearningRateDecides(Claim):
@@ -54,7 +54,9 @@ class LearningRateDecides(Claim):
         best = int(np.argmin(np.where(stable, error, np.inf)))
         smallest = float(error[0])
         holds = (
-            smallest >= SMALL_LEAVES * level and error[best] <= _learners.LEARNED * level and steps[best] >= edge / NEAR
+            smallest >= SMALL_STEP_SHARE * level
+            and error[best] <= _learners.LEARNED_SHARE * level
+            and steps[best] >= edge / EDGE_FACTOR
         )
         measured = (
             f"error over line: {smallest / level:.2f} at step {steps[0]:g}, {error[best] / level:.2f} at "

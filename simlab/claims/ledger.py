@@ -23,6 +23,7 @@ from simlab.core.errors import BadInput
 from simlab.core.formats import FigureFormat
 from simlab.figures.style import save
 from simlab.lab.directory import RunDirectory
+from simlab.lab.options import RunOptions
 from simlab.lab.pace import Snapshot
 from simlab.lab.run import run_spec
 from simlab.lab.spec import Spec, override, resolve
@@ -99,8 +100,8 @@ def reproduce(
         home = out / size / claim.kind
         listener.begin(claim.kind)
         if why := claim.data_needed():
-            kept = "; the verdict measured earlier is kept" if _is_measured(home / "verdict.json") else ""
-            nothing = Judgement(None, f"not run: {why}{kept}", {})
+            note = "; the verdict measured earlier is kept" if _is_measured(home / "verdict.json") else ""
+            nothing = Judgement(None, f"not run: {why}{note}", {})
             verdict = Verdict(_write_verdict(home, claim, nothing, nothing), "", None, False)
         else:
             verdict = _measure(home, claim, size, workers, overwrite, figure_format, listener)
@@ -131,7 +132,8 @@ def _measure(
             if not line.startswith(about):  # how many points there are to do: the ledger counts claims
                 listener.say(line)
 
-        outcome = run_spec(spec, run.path, workers=workers, overwrite=overwrite, progress=listener.progress, say=remark)
+        options = RunOptions(workers=workers, overwrite=overwrite)
+        outcome = run_spec(spec, run.path, options, progress=listener.progress, say=remark)
         results[side] = Results(outcome.results)
         if outcome.failed:
             point, error = next(iter(outcome.failed.items()))

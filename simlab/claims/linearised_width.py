@@ -14,17 +14,17 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._short_text import short_exponent
+from simlab.claims._two_rates import Rate, judge_two_rates
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.style import BLUE, BROWN, GREEN, panels, tick_at
 from simlab.record.reader import Results
-from simlab.statistics.sweeps import last_or_largest, sup_power
+from simlab.statistics.power_law import PowerLaw
+from simlab.statistics.sweeps import last_or_largest
 
-BOUND = -0.5
-PREDICTIONS, PREDICTIONS_TOLERANCE = {"tanh": -1.0, "relu": -0.75}, 0.2
-WEIGHTS, WEIGHTS_TOLERANCE = -0.5, 0.15
-SMOOTH = "tanh"
+BOUND_RATE = -0.5
+PREDICTION_RATES, PREDICTIONS_TOLERANCE = {"tanh": -1.0, "relu": -0.75}, 0.2
+WEIGHTS_RATE, WEIGHTS_TOLERANCE = -0.5, 0.15
 
 _SPEC = """
 observables = ["train_loss", "linear_distance"]
@@ -68,28 +68,18 @@ class LinearisedWidth(Claim):
     control = ('network.scaling="mean_field"', "sweep.seeds=4")
 
     def judge(self, results: Results) -> Judgement:
-        words, shorts, numbers, good = [], [], {}, []
-        for activation in results["network.activation"].tolist():
-            at = {"network.activation": activation}
-            predictions = sup_power(results, "network.width", "linear_test_distance", at)
-            weights = sup_power(results, "network.width", "linear_weight_distance", at)
-            good.append(
-                predictions is not None
-                and predictions.high < BOUND
-                and abs(predictions.exponent - PREDICTIONS[activation]) <= PREDICTIONS_TOLERANCE
-            )
-            if activation == SMOOTH:
-                good.append(weights is not None and abs(weights.exponent - WEIGHTS) <= WEIGHTS_TOLERANCE)
-            judged = [predictions, weights] if activation == SMOOTH else [predictions]
-            shorts.append(f"{', '.join(map(short_exponent, judged))} ({activation})")
-            words.append(f"{activation}: predictions {predictions}, weights {weights}")
-            numbers[activation] = {
-                name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
-                for name, power in (("predictions", predictions), ("weights", weights))
-            }
-        holds = SMOOTH in results["network.activation"] and all(good)
-        short = f"exponents {', '.join(shorts)}"
-        return Judgement(bool(holds), "exponents in m: " + "; ".join(words), {"exponents": numbers}, short)
+        return judge_two_rates(
+            results,
+            "network.width",
+            "m",
+            Rate("predictions", "linear_test_distance", "predictions", _falls_as_claimed),
+            Rate(
+                "weights",
+                "linear_weight_distance",
+                "weights",
+                lambda power, _: abs(power.exponent - WEIGHTS_RATE) <= WEIGHTS_TOLERANCE,
+            ),
+        )
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, axes = panels(3)
@@ -105,8 +95,13 @@ class LinearisedWidth(Claim):
                 values = last_or_largest(source, name, {"network.activation": activation})
                 power_line(axis, width, values, (BLUE, BROWN, GREEN)[i], activation, ("o-", "s--", "^-.")[i])
                 tops.append(float(np.nanmax(values.mean(axis=1))))
-            reference_line(axis, width, 1.5 * max(tops), BOUND)
+            reference_line(axis, width, 1.5 * max(tops), BOUND_RATE)
             axis.set(xlabel="width $m$", ylabel="largest distance from the linearised net", title=title)
             tick_at(axis, width)
             legend_below(axis, "fitted exponents")
         return fig
+
+
+def _falls_as_claimed(power: PowerLaw, activation: str) -> bool:
+    """Faster than the bound, and at the rate of this activation."""
+    return power.high < BOUND_RATE and abs(power.exponent - PREDICTION_RATES[activation]) <= PREDICTIONS_TOLERANCE

@@ -1,10 +1,10 @@
 """Low degrees are learned first, each at the rate of the tangent kernel's eigenvalue. [S1 §5–6], MATH §4–6.
 
-On the sphere, with many samples and a wide net in the linear regime, the residual's part of degree k contracts by
-1 − ημ_k a step, μ_k the eigenvalue of the infinite-width tangent kernel: its power by (1 − ημ_k)². For every degree of
+On the sphere, with many samples and a wide net in the linear regime, the residual's part of degree k contracts by 1 −
+ημ_k per step, μ_k the eigenvalue of the infinite-width tangent kernel: its power by (1 − ημ_k)². For every degree of
 the target the logarithm of that power, measured on test inputs, is fitted by a line through its start while the power
-is above `WINDOW` of it; the ratio of the slope to 2 log|1 − ημ_k| is 1 if the claim is right. Low degrees first: the
-number of steps to halve a degree's power rises with the degree. In mean-field scaling (the control) the net learns
+is above `FITTED_SHARE` of it; the ratio of the slope to 2 log|1 − ημ_k| is 1 if the claim is right. Low degrees first:
+the number of steps to halve a degree's power rises with the degree. In mean-field scaling (the control) the net learns
 features, its kernel changes, and the rates are others.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._short_text import short_range
+from simlab.claims._numbers import short_range
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.degree_decay import decay_lines
 from simlab.figures.style import panels
@@ -25,8 +25,8 @@ from simlab.statistics.degrees import degrees_present, predicted_slope
 from simlab.statistics.means import standard_error
 from simlab.statistics.power_law import slope_through_origin
 
-TOLERANCE = 0.2
-WINDOW = 0.3
+TOLERANCE = 0.2  # of measured over predicted rate, about 1
+FITTED_SHARE = 0.3  # rates are fitted until a power has fallen to this share of its start
 
 _SPEC = """
 [[observables]]
@@ -112,12 +112,12 @@ class LowDegreesFirst(Claim):
 
 
 def _rates(results: Results, seed: int, degree: int) -> tuple[float, float, float]:
-    """(slope of log power a step, predicted slope, steps until the power is halved) of one seed."""
+    """(slope of log power per step, predicted slope, steps until the power is halved) of one seed."""
     at = {"seed": seed}
     power: NDArray[np.float64] = results.select("residual_power", at)[:, degree]
     step = results.select("step", at).astype(np.float64)
     share = power / power[0]
-    below = np.flatnonzero(~(share > WINDOW))
+    below = np.flatnonzero(~(share > FITTED_SHARE))
     end = max(2, int(below[0])) if below.size else len(share)
     x, y = step[1:end], np.log(np.maximum(share[1:end], 1e-300))
     expected = predicted_slope(results, at, degree)

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._short_text import short_exponents
+from simlab.claims._numbers import exponent_numbers, short_exponents
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.seeds import course
@@ -24,8 +24,8 @@ from simlab.statistics.power_law import PowerLaw, fit_power
 Floats = NDArray[np.float64]
 RATE = -0.5
 TOLERANCE = 0.15
-FALLEN = 0.1
-MOVED = 0.1
+RISK_SHARE = 0.1  # of the risk at the start, at most left
+LEAST_MOVEMENT = 0.1  # of the weights, relative to their norm
 
 _SPEC = """
 observables = ["risk", "predictions", "weight_movement"]
@@ -84,12 +84,12 @@ class MeanFieldLimit(Claim):
         )
         numbers = {
             "steps": _steps(results).tolist(),
-            "exponents": [None if p is None else {"exponent": p.exponent, "interval": [p.low, p.high]} for p in powers],
+            "exponents": [exponent_numbers(p) for p in powers],
             "risk_ratio": fall,
             "relative_movement": moved,
         }
         short = f"exponents {short_exponents(powers)}; risk fell to {fall:.3f}"
-        return Judgement(bool(rates and fall <= FALLEN and moved >= MOVED), measured, numbers, short)
+        return Judgement(bool(rates and fall <= RISK_SHARE and moved >= LEAST_MOVEMENT), measured, numbers, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, axes = panels(3)

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._short_text import short_range
+from simlab.claims._numbers import short_range
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.seeds import courses
 from simlab.figures.style import BLUE, BROWN, panels
 from simlab.record.reader import Results
 
-FITTED = 1e-3
-FARTHER = 1.3
+LOSS_SHARE = 1e-3  # of the training loss at the start, at most left
+LEAST_FACTOR = 1.3  # of the movement of SGD over that of the other solution
 
 _SPEC = """
 observables = ["train_loss", "weight_movement", "test_error"]
@@ -75,7 +75,7 @@ class NotMinimumNorm(Claim):
         loss, moved = np.asarray(results["train_loss"]), np.asarray(results["weight_movement"])
         fitted = loss[..., -1] / loss[..., 0]  # (decay, seed)
         farther = moved[0, :, -1] / moved[1, :, -1]
-        holds = fitted.max() <= FITTED and farther.min() >= FARTHER
+        holds = fitted.max() <= LOSS_SHARE and farther.min() >= LEAST_FACTOR
         measured = (
             f"SGD's solution {farther.min():.2f} to {farther.max():.2f} times as far from the start as another; losses "
             f"left {fitted[0].max():.1e} and {fitted[1].max():.1e} of the first"

@@ -9,22 +9,9 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._staircases import draw_staircase, judge_staircase
+from simlab.claims._staircases import FEATURES_SPEC, draw_staircase, judge_staircase
 from simlab.claims.claim import Claim, Judgement
 from simlab.record.reader import Results
-
-_SPEC = """
-activation = {{ kind = "relu" }}
-[experiment]
-kind = "staircase"
-dim = {dim}
-seed = 1
-learner = "nt"
-bias = -0.5
-[sweep]
-"experiment.size" = {sizes}
-seeds = {seeds}
-"""
 
 
 class NTStaircase(Claim):
@@ -34,8 +21,8 @@ class NTStaircase(Claim):
     )
     source = "A kernel viewpoint [S1] §6 (Ghorbani et al. 2021)"
     expected = "at most 0.3 of the power is left in every degree up to l + 1, at least 0.55 in every degree above"
-    quick = _SPEC.format(dim=20, sizes=[4, 50], seeds=3)
-    full = _SPEC.format(dim=40, sizes=[6, 160], seeds=10)
+    quick = FEATURES_SPEC.format(learner="nt", dim=20, sizes=[4, 50], seeds=3)
+    full = FEATURES_SPEC.format(learner="nt", dim=40, sizes=[6, 160], seeds=10)
     control = ("activation.kind=abs", "experiment.bias=0.0")
 
     def judge(self, results: Results) -> Judgement:

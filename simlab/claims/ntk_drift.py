@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._short_text import short_exponent
+from simlab.claims._numbers import exponent_numbers, short_exponent
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.seeds import courses
@@ -20,6 +20,7 @@ from simlab.figures.style import colours, panels, tick_at
 from simlab.record.reader import Results
 from simlab.statistics.power_law import PowerLaw, fit_power
 
+# activation → claimed exponent
 RATES = {"erf": -1.0, "relu": -0.75}
 TOLERANCE = 0.25
 
@@ -73,10 +74,7 @@ class NTKDrift(Claim):
             for name, power in fitted.items()
         ]
         missing = [f"{name}: no power law" for name in powers if name not in fitted]
-        numbers = {
-            name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
-            for name, power in powers.items()
-        }
+        numbers = {name: exponent_numbers(power) for name, power in powers.items()}
         drift = {name: np.nan_to_num(_ends(results, name).mean(axis=-1)).tolist() for name in powers}
         short = "exponents " + ", ".join(f"{short_exponent(power)} ({name})" for name, power in powers.items())
         return Judgement(bool(holds), "; ".join(parts + missing), {"exponents": numbers, "drift": drift}, short)

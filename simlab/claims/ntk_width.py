@@ -8,19 +8,15 @@ makes up for.
 
 from __future__ import annotations
 
-from itertools import cycle
-
-import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._short_text import short_exponents
+from simlab.claims._rates import judge_rate, rate_lines
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.powers import legend_below, power_line, reference_line
-from simlab.figures.style import colours, panels, tick_at
+from simlab.figures.style import panels, tick_at
 from simlab.record.reader import Results
 from simlab.statistics.power_law import PowerLaw, fit_power
 
-RATE, TOLERANCE = -0.5, 0.12
+TOLERANCE = 0.12
 ERRORS = ("rms_error", "sup_error")
 
 _SPEC = """
@@ -52,22 +48,7 @@ class NTKWidth(Claim):
     control = ("network.bottleneck=4",)
 
     def judge(self, results: Results) -> Judgement:
-        powers = _powers(results)
-        fitted = [power for power in powers.values() if power is not None]
-        holds = len(fitted) == len(powers) and all(power.within(RATE, TOLERANCE) for power in fitted)
-        worst = max(fitted, key=lambda power: abs(power.exponent - RATE), default=None)
-        measured = (
-            f"exponents {min(p.exponent for p in fitted):.3f} to {max(p.exponent for p in fitted):.3f} over "
-            f"{len(powers)} fits, the farthest from -1/2 {worst}"
-            if len(fitted) == len(powers)
-            else f"no power law in {len(powers) - len(fitted)} of {len(powers)} cases"
-        )
-        numbers = {
-            name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
-            for name, power in powers.items()
-        }
-        short = f"exponents {short_exponents(powers.values())}, {len(powers)} fits"
-        return Judgement(bool(holds), measured, {"exponents": numbers}, short)
+        return judge_rate(_powers(results), TOLERANCE)
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, axes = panels(3)
@@ -77,15 +58,11 @@ class NTKWidth(Claim):
             (axes[2], control, "rms_error", "control: a layer of 4, root mean square"),
         ):
             depths, width = source["network.depth"].tolist(), source["network.width"]
-            tops = []
-            for depth, shade, mark in zip(depths, colours(len(depths)), cycle("os^D"), strict=False):
-                values = source.select(error, {"network.depth": depth})
-                power_line(axis, width, values, shade, f"depth {depth}", f"{mark}-")
-                tops.append(np.mean(values, axis=-1).max())
-            reference_line(axis, width, 1.5 * max(tops), RATE)
+            rate_lines(
+                axis, width, {f"depth {depth}": source.select(error, {"network.depth": depth}) for depth in depths}
+            )
             axis.set(xlabel="width $m$", ylabel=r"$|\hat K - \Theta|$", title=title)
             tick_at(axis, width)
-            legend_below(axis, "fitted exponents")
         return fig
 
 

@@ -49,7 +49,7 @@ class Overparametrisation(Claim):
         found: list[dict[str, Any]] = [row.numbers() | {"over": _over(results, row.width)} for row in rows]
         wide = [row for row in found if row["over"] > 1.0]
         worst = max(row["error"] for row in wide)
-        holds = found[0]["error"] > level and worst <= _learners.LEARNED * level
+        holds = found[0]["error"] > level and worst <= _learners.LEARNED_SHARE * level
         measured = (
             f"error over line: {found[0]['error'] / level:.2f} at width {found[0]['width']}, at most "
             f"{worst / level:.2f} with {wide[0]['over']:.1f} to {wide[-1]['over']:.1f} weights for each number to fit"

@@ -31,9 +31,9 @@ from simlab.record.reader import Results
 from simlab.sphere.ball_law import BallLaw
 
 Floats = NDArray[np.float64]
-NEAR = 0.03
-FACTOR = 10.0
-MASS = 0.4
+NEAR_SHARE = 0.03  # distance of three layers from their limit, of half the variance
+LEAST_FACTOR = 10.0  # of the loss of two layers over that of three
+MASS = 0.4  # of the law, inside the unit ball
 
 _SPEC = """
 observables = ["train_loss", "test_loss"]
@@ -106,7 +106,10 @@ class RadialLearned(Claim):
         )
         short = f"two-layer loss {factor:.2g} x the three-layer one"
         return Judgement(
-            bool(gap is not None and gap <= NEAR and factor >= FACTOR), measured, {"dimensions": rows}, short
+            bool(gap is not None and gap <= NEAR_SHARE and factor >= LEAST_FACTOR),
+            measured,
+            {"dimensions": rows},
+            short,
         )
 
     def figure(self, results: Results, control: Results) -> Picture:

@@ -8,19 +8,15 @@ control draws the Fourier weights from a scrambled Sobol sequence instead, whose
 from __future__ import annotations
 
 import json
-from itertools import cycle
 
-import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._short_text import short_exponents
+from simlab.claims._rates import judge_rate, rate_lines
 from simlab.claims.claim import Claim, Judgement
-from simlab.figures.powers import legend_below, power_line, reference_line
-from simlab.figures.style import colours, panels
+from simlab.figures.style import panels
 from simlab.record.reader import Results
 from simlab.statistics.power_law import PowerLaw, fit_power
 
-RATE = -0.5
 TOLERANCE = 0.08
 ERRORS = ("sup_error", "rms_error")
 
@@ -66,25 +62,7 @@ class RandomFeatureRate(Claim):
     )
 
     def judge(self, results: Results) -> Judgement:
-        rows = []
-        for table in results["network"].tolist():
-            for error, power in _powers(results, table).items():
-                rows.append((f"{_name(table)}, {error}", power))
-        fitted = [power for _, power in rows if power is not None]
-        holds = len(fitted) == len(rows) and all(power.within(RATE, TOLERANCE) for power in fitted)
-        worst = max(fitted, key=lambda power: abs(power.exponent - RATE), default=None)
-        measured = (
-            f"exponents {min(p.exponent for p in fitted):.3f} to {max(p.exponent for p in fitted):.3f} "
-            f"over {len(rows)} fits, the farthest from -1/2 {worst}"
-            if len(fitted) == len(rows)
-            else f"no power law in {len(rows) - len(fitted)} of {len(rows)} cases"
-        )
-        numbers = {
-            name: None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
-            for name, power in rows
-        }
-        short = f"exponents {short_exponents(power for _, power in rows)}, {len(rows)} fits"
-        return Judgement(holds, measured, {"exponents": numbers}, short)
+        return judge_rate(_powers(results), TOLERANCE)
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, axes = panels(3)
@@ -93,15 +71,10 @@ class RandomFeatureRate(Claim):
             (axes[1], results, "rms_error", "random weights, root mean square"),
             (axes[2], control, "rms_error", "control: Sobol weights, root mean square"),
         ):
-            tables, widths = source["network"].tolist(), source["network.width"]
-            tops = []
-            for table, shade, mark in zip(tables, colours(len(tables)), cycle("os^D"), strict=False):
-                values = source.select(error, {"network": table})
-                power_line(axis, widths, values, shade, _name(table), f"{mark}-")
-                tops.append(np.mean(values, axis=-1).max())
-            reference_line(axis, widths, 1.5 * max(tops), RATE)
+            tables = source["network"].tolist()
+            lines = {_name(table): source.select(error, {"network": table}) for table in tables}
+            rate_lines(axis, source["network.width"], lines)
             axis.set(xlabel="number of features $m$", ylabel=r"$|\hat K - K|$", title=title)
-            legend_below(axis, "fitted exponents")
         return fig
 
 
@@ -111,5 +84,9 @@ def _name(table: str) -> str:
     return f"{fields['kernel'].capitalize()} features" if "kernel" in fields else "ReLU neurons"
 
 
-def _powers(results: Results, table: str) -> dict[str, PowerLaw | None]:
-    return {name: fit_power(results["network.width"], results.select(name, {"network": table})) for name in ERRORS}
+def _powers(results: Results) -> dict[str, PowerLaw | None]:
+    return {
+        f"{_name(table)}, {error}": fit_power(results["network.width"], results.select(error, {"network": table}))
+        for table in results["network"].tolist()
+        for error in ERRORS
+    }

@@ -10,27 +10,14 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._spectra import decay_panels, kernels_of, label, number, over_predicted
+from simlab.claims._spectra import RELU_SPEC, decay_panels, kernels_of, label, number, over_predicted
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.style import colours, paired_panels
 from simlab.record.reader import Results
 
 EXPONENT_TOLERANCE = 0.01
 CONSTANT_TOLERANCE = 0.01
-LAST = 4
-
-_SPEC = """
-[experiment]
-kind = "spectrum"
-seed = 1
-max_degree = {degree}
-[kernel]
-activation = "relu"
-[sweep]
-"kernel.kind" = ["nngp", "ntk"]
-"kernel.depth" = {depths}
-"experiment.dim" = {dims}
-"""
+LAST_DEGREES = 4  # whose eigenvalues are compared with the predicted ones
 
 
 class ReLUDecay(Claim):
@@ -43,8 +30,8 @@ class ReLUDecay(Claim):
         "fitted exponents within 0.01 of d+2 or d and of each other at all depths; eigenvalue over prediction within "
         "1 % of 1 at the largest degrees"
     )
-    quick = _SPEC.format(degree=200, depths=[2, 3, 5, 10], dims=[3, 10])
-    full = _SPEC.format(degree=1000, depths=[2, 3, 4, 5, 7, 10, 20], dims=[3, 5, 10, 20])
+    quick = RELU_SPEC.format(degree=200, depths=[2, 3, 5, 10], dims=[3, 10])
+    full = RELU_SPEC.format(degree=1000, depths=[2, 3, 4, 5, 7, 10, 20], dims=[3, 5, 10, 20])
     control = ("kernel.activation=erf", "experiment.max_degree=100")  # 10^−500 at degree 1000 would take an hour
 
     def judge(self, results: Results) -> Judgement:
@@ -53,9 +40,9 @@ class ReLUDecay(Claim):
         for at in kernels_of(results):
             decay = number(results, "decay", at)
             ratio = over_predicted(results, at)
-            last = ratio[np.isfinite(ratio)][-LAST:]
+            last = ratio[np.isfinite(ratio)][-LAST_DEGREES:]
             off.append(abs(decay - at["experiment.dim"] - POWERS[at["kernel.kind"]]))
-            constants.append(np.abs(last - 1).max() if last.size == LAST else np.nan)
+            constants.append(np.abs(last - 1).max() if last.size == LAST_DEGREES else np.nan)
             groups.setdefault((at["kernel.kind"], at["experiment.dim"]), []).append(decay)
             rows.append({"at": label(at), "decay": _plain(decay), "constant_off": _plain(constants[-1])})
         apart = [max(decays) - min(decays) for decays in groups.values()]
@@ -94,6 +81,7 @@ class ReLUDecay(Claim):
 
 
 POWERS = {"nngp": 2, "ntk": 0}
+"""kernel → p − d of its law μ_k ~ k^{−p}"""
 
 
 def _plain(value: float) -> float | None:

@@ -12,25 +12,12 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
-from simlab.claims._spectra import decay_panels, kernels_of, label, number
+from simlab.claims._spectra import RELU_SPEC, decay_panels, kernels_of, label, number
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.style import RED, colours, paired_panels
 from simlab.record.reader import Results
 
-TOLERANCE = 0.01
-
-_SPEC = """
-[experiment]
-kind = "spectrum"
-seed = 1
-max_degree = {degree}
-[kernel]
-activation = "relu"
-[sweep]
-"kernel.kind" = ["nngp", "ntk"]
-"kernel.depth" = {depths}
-"experiment.dim" = {dims}
-"""
+TOLERANCE = 0.01  # of odd over even, relative
 
 
 class ReLUParity(Claim):
@@ -43,8 +30,8 @@ class ReLUParity(Claim):
         "depth 2: every odd eigenvalue from 3 on exactly 0, no other; depth 3 and more: none 0, odd over even within "
         "1 % of (c+ - c-)/(c+ + c-)"
     )
-    quick = _SPEC.format(degree=150, depths=[2, 3, 4, 6], dims=[3, 10])
-    full = _SPEC.format(degree=1000, depths=[2, 3, 4, 5, 6, 8, 10], dims=[3, 5, 10, 20])
+    quick = RELU_SPEC.format(degree=150, depths=[2, 3, 4, 6], dims=[3, 10])
+    full = RELU_SPEC.format(degree=1000, depths=[2, 3, 4, 5, 6, 8, 10], dims=[3, 5, 10, 20])
     control = ("kernel.weight_std=1.4", "kernel.bias_std=0.5")
 
     def judge(self, results: Results) -> Judgement:

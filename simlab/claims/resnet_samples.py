@@ -26,8 +26,8 @@ from simlab.statistics.power_law import PowerLaw, fit_power
 from simlab.statistics.sweeps import setting
 
 Floats = NDArray[np.float64]
-APART = 1.0
-MOST = 1.8
+LEAST_DIFFERENCE = 1.0  # of the exponents of kernel and ResNet
+MOST_EXPONENT = 1.8  # of the ResNet
 
 _SPEC = """
 [experiment]
@@ -111,8 +111,8 @@ class ResNetSamples(Claim):
             )
         numbers |= {"exponents": {"descent": net.exponent, "kernel": kernel.exponent}}
         holds = (
-            kernel.exponent - net.exponent >= APART
-            and net.exponent <= MOST
+            kernel.exponent - net.exponent >= LEAST_DIFFERENCE
+            and net.exponent <= MOST_EXPONENT
             and np.all(needed["descent"] < needed["kernel"])
         )
         dims = results["data.dim"]

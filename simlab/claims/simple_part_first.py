@@ -19,8 +19,8 @@ from simlab.figures.seeds import courses
 from simlab.figures.style import BLUE, BROWN, GREY, GUIDE, panels
 from simlab.record.reader import Results
 
-LATER = 2.0
-CLEANER = 0.5
+LEAST_DELAY = 2.0  # of half learning αG(F) over that of F, in steps
+CLEANER_SHARE = 0.5  # of the error beside αG(F) when this is half learned, at most left at the end
 
 _SPEC = """
 observables = ["train_loss", "test_error", "hierarchy"]
@@ -79,7 +79,7 @@ class SimplePartFirst(Claim):
         later, earliest = float(np.median(ratios)), min(ratios)
         reached = all(np.isfinite(row["composed"]) for row in rows)
         cleaner = float(np.mean([row["beside_end"] for row in rows]) / np.mean([row["beside_then"] for row in rows]))
-        holds = reached and earliest > 1.0 and later >= LATER and cleaner <= CLEANER
+        holds = reached and earliest > 1.0 and later >= LEAST_DELAY and cleaner <= CLEANER_SHARE
         words = f"{later:.1f} times as late as F, at least {earliest:.1f} times," if reached else "not in every seed"
         measured = (
             f"αG(F) half learned {words} ({np.mean([row['learned'] for row in rows]):.2f} of it at the end); the error "

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._short_text import short_exponent
+from simlab.claims._numbers import exponent_numbers, short_exponent
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.seeds import course
@@ -26,7 +26,7 @@ from simlab.record.reader import Results
 from simlab.statistics.power_law import PowerLaw, fit_power
 
 Floats = NDArray[np.float64]
-EXPONENT, LOWEST, HIGHEST, LEARNED = -1.0, -1.5, -0.75, 0.5
+RATE, LOWEST_RATE, HIGHEST_RATE, LOSS_SHARE = -1.0, -1.5, -0.75, 0.5
 
 _SPEC = """
 observables = ["test_loss"]
@@ -96,19 +96,19 @@ class StaircaseLimit(Claim):
         power, means = _power(results), _distances(results).mean(axis=1)
         left = float((results["test_loss"][..., -1] / results["test_loss"][..., 0]).max())
         falls = bool(np.all(np.diff(means) < 0.0))
-        near = power is not None and LOWEST <= power.exponent <= HIGHEST
+        near = power is not None and LOWEST_RATE <= power.exponent <= HIGHEST_RATE
         dims = results["data.dim"]
         measured = (
             f"exponent {power}; mean square distance {means[0]:.2g} at d = {dims[0]}, {means[-1]:.2g} at d = {dims[-1]}"
             f"{'' if falls else ', not falling throughout'}; {left:.2g} of the loss left"
         )
         numbers = {
-            "exponent": None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]},
+            "exponent": exponent_numbers(power),
             "distances": means.tolist(),
             "left": left,
         }
         short = f"exponent {short_exponent(power)}, {left:.2g} of the loss left"
-        return Judgement(bool(near and falls and left <= LEARNED), measured, numbers, short)
+        return Judgement(bool(near and falls and left <= LOSS_SHARE), measured, numbers, short)
 
     def figure(self, results: Results, control: Results) -> Picture:
         fig, axes = panels(3)
@@ -139,7 +139,7 @@ def _power(results: Results) -> PowerLaw | None:
 def _fit(axis: Axes, results: Results, title: str) -> None:
     dims = results["data.dim"]
     power_line(axis, dims, _distances(results), BLUE, "fit")
-    reference_line(axis, dims, 1.5 * float(_distances(results)[0].mean()), EXPONENT)
+    reference_line(axis, dims, 1.5 * float(_distances(results)[0].mean()), RATE)
     axis.set(xlabel="dimension $d$", ylabel=r"mean of $(f_{\mathrm{SGD}} - f_{\mathrm{exact}})^2$", title=title)
     tick_at(axis, dims)
     legend_below(axis, "")

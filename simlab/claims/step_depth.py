@@ -16,7 +16,7 @@ from simlab.record.reader import Results
 
 EXPONENT_TOLERANCE = 0.02
 CONSTANT_TOLERANCE = 0.02
-LAST = 4
+LAST_DEGREES = 4  # whose eigenvalues are compared with the predicted ones
 
 _SPEC = """
 [experiment]
@@ -52,7 +52,7 @@ class StepDepth(Claim):
             decay, low, high = (number(results, name, at) for name in ("decay", "decay_low", "decay_high"))
             ratio = over_predicted(results, at)
             off.append(abs(decay - (at["experiment.dim"] + 2.0 ** (2 - at["kernel.depth"]) - 1)))
-            constants.append(np.abs(ratio[np.isfinite(ratio)][-LAST:] - 1).max())
+            constants.append(np.abs(ratio[np.isfinite(ratio)][-LAST_DEGREES:] - 1).max())
             others = intervals.setdefault(at["experiment.dim"], [])
             apart &= all(high < other_low or other_high < low for other_low, other_high in others)
             others.append((low, high))

@@ -1,7 +1,7 @@
 """Wide nets train at the rate of the tangent kernel's smallest eigenvalue. [S1 §5.1–5.2], MATH §5, §6.
 
-In the tangent (linear) regime the residual's part in mode i of K/n contracts by 1 − η λ_i a step, so that in the end
-the loss falls by (1 − η λ_min)² a step, as long as η < 2/λ_max. For each point the slope of log(loss) against the
+In the tangent (linear) regime the residual's part in mode i of K/n contracts by 1 − η λ_i per step, so that in the end
+the loss falls by (1 − η λ_min)² per step, as long as η < 2/λ_max. For each point the slope of log(loss) against the
 step is fitted where the slowest mode carries 95 % of the loss by the flow's own account, c_i² exp(−2 η λ_i t), and
 the loss is still above rounding; it is divided by 2 log|1 − η λ_min|. A ratio of 1 is the claim. Past 2/λ_max (the
 control) the fastest mode grows, the loss rises and the net leaves the linear regime.
@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from simlab.claims._short_text import short_range
+from simlab.claims._numbers import short_range
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below
 from simlab.figures.seeds import band
@@ -21,9 +21,9 @@ from simlab.figures.style import CONTROL_COLOUR, GUIDE, MEASURED, colours, panel
 from simlab.record.reader import Results
 from simlab.statistics.power_law import slope
 
-TOLERANCE = 0.1
-DOMINATED = 0.95
-FLOOR = 1e-22  # of the initial loss: residuals of 1e-11, far above the rounding of a float64 forward pass
+TOLERANCE = 0.1  # of fitted over predicted rate, about 1
+DOMINATED_SHARE = 0.95  # of the loss, in the slowest mode
+FLOOR_SHARE = 1e-22  # of the initial loss: residuals of 1e-11, far above the rounding of a float64 forward pass
 
 _SPEC = """
 observables = ["train_loss", "weight_movement", "tangent_spectrum"]
@@ -126,7 +126,7 @@ def _rate_ratio(
 ) -> float:
     """Fitted over predicted slope of log(loss); NaN where the slowest mode never dominates above rounding."""
     modes = power * np.exp(-2 * eta * lam * step[:, np.newaxis])
-    window = (modes[:, 0] >= DOMINATED * modes.sum(axis=1)) & (loss > FLOOR * loss[0]) & np.isfinite(loss)
+    window = (modes[:, 0] >= DOMINATED_SHARE * modes.sum(axis=1)) & (loss > FLOOR_SHARE * loss[0]) & np.isfinite(loss)
     if np.count_nonzero(window) < 5:
         return float("nan")
     fitted = slope(step[window], np.log(loss[window]))

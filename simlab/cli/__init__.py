@@ -45,8 +45,8 @@ def _call() -> int:
 
     import click
 
-    from simlab.cli import _usage
-    from simlab.cli._app import app
+    from simlab.cli import usage
+    from simlab.cli.app import app
     from simlab.core.errors import SimlabError, one_line
 
     try:
@@ -56,7 +56,7 @@ def _call() -> int:
         _streams.throw_away(sys.stdout)
         return 1
     except click.UsageError as error:
-        _streams.say(one_line(_usage.in_one_line(error)))
+        _streams.say(one_line(usage.in_one_line(error)))
         return error.exit_code
     except SimlabError as error:
         _streams.say(str(error))

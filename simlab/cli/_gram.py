@@ -24,7 +24,7 @@ from simlab.cli import _hint, _kernel_options, _options
     help="HDF5 file to write.",
 )
 @click.option(
-    "--memory", type=_kernel_options.Size(), help="Most memory to use, such as 4GB.  [default: half of what is free]"
+    "--memory", type=_kernel_options.size, help="Most memory to use, such as 4GB.  [default: half of what is free]"
 )
 @click.option("--float32", is_flag=True, help="Store single precision (computed in double).")
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use.  [default: usable cores]")
@@ -99,16 +99,12 @@ def gram(
             limits=Limits(memory or free_memory() // 2, threads, commit_seconds),
             listener=Listener(progress, display.say),
         )
-    described = {
-        "output": str(output),
-        "datasets": {name: repr(kernel) for name, kernel in zip(names, chosen, strict=True)},
-        "inputs": list(X.shape),
-        "dtype": "float32" if float32 else "float64",
-    }
+    datasets = {name: repr(kernel) for name, kernel in zip(names, chosen, strict=True)}
     if as_json:
-        _options.print_json(described)
+        dtype = "float32" if float32 else "float64"
+        _options.print_json({"output": str(output), "datasets": datasets, "inputs": list(X.shape), "dtype": dtype})
     else:
-        for name, text in described["datasets"].items():  # type: ignore[attr-defined]
+        for name, text in datasets.items():
             click.echo(f"{output}: {name} : {X.shape[0]} x {X.shape[0]}, {text}")
 
 

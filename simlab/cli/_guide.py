@@ -7,20 +7,21 @@ import re
 import shutil
 import signal
 import sys
+from collections.abc import Iterable
 
 import click
 
 from simlab.cli import _options
 
 
-def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+def _names() -> Iterable[str]:
     from simlab.core import guides
 
-    return [name for name in guides.guides() if name.startswith(incomplete)]
+    return guides.guides()
 
 
 @click.command()
-@click.argument("name", required=False, shell_complete=_complete)
+@click.argument("name", required=False, shell_complete=_options.completing(_names))
 @click.option("--section", metavar="SECTION", help="One section: 4, 4.2, or a title such as sources.")
 @click.option("--contents", is_flag=True, help="The headings alone.")
 @_options.as_json

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from simlab.kernels import Kernel
 
 F = TypeVar("F", bound=Callable[..., Any])
-UNITS = {
+UNIT_BYTES = {
     "": 1,
     "B": 1,
     "KB": 10**3,
@@ -27,61 +27,48 @@ UNITS = {
 }
 
 
-class Integers(click.ParamType):  # type: ignore[type-arg]
+# Types of options. click calls their value by the function's name: --memory SIZE.
+def integers(text: str) -> tuple[int, ...]:
     """``2,3,10`` → (2, 3, 10)"""
-
-    name = "integers"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        if isinstance(value, tuple):
-            return value
-        try:
-            return tuple(int(part) for part in value.split(","))
-        except ValueError:
-            self.fail(f"{shown(value)}: must be an integer, or several with commas between them", param, ctx)
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        message = f"{shown(text)}: must be an integer, or several with commas between them"
+        raise click.BadParameter(message) from None
 
 
-class Size(click.ParamType):  # type: ignore[type-arg]
+def numbers(text: str) -> tuple[float, ...]:
+    """``0.5,-1`` → (0.5, −1.0)"""
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        message = f"{shown(text)}: must be a number, or several with commas between them"
+        raise click.BadParameter(message) from None
+
+
+def size(text: str) -> int:
     """``4GB`` → bytes"""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        digits = value.rstrip("BKMGTIbkmgti ")
-        unit = value[len(digits) :].strip().upper()
-        try:
-            size = int(float(digits) * UNITS[unit])
-        except (ValueError, KeyError, OverflowError):
-            size = 0
-        if size <= 0:
-            self.fail(f"{shown(value)}: must be a size such as 500MB or 4GB", param, ctx)
-        return size
-
-
-def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from simlab.core import catalogue
-
-    return [name for name in catalogue.names("kernels") if name.startswith(incomplete)]
-
-
-def _complete_activation(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from simlab.core import catalogue
-
-    return [name for name in catalogue.names("activations") if name.startswith(incomplete)]
+    digits = text.rstrip("BKMGTIbkmgti ")
+    unit = text[len(digits) :].strip().upper()
+    try:
+        nbytes = int(float(digits) * UNIT_BYTES[unit])
+    except (ValueError, KeyError, OverflowError):
+        nbytes = 0
+    if nbytes <= 0:
+        raise click.BadParameter(f"{shown(text)}: must be a size such as 500MB or 4GB")
+    return nbytes
 
 
 def kernel(function: F) -> F:
     """KIND and the fields of a kernel; `kernels` turns them into objects."""
     for decorate in reversed(
         (
-            click.argument("kind", shell_complete=_complete),
-            click.option("--depth", type=Integers(), help="Weight layers, 2 is one hidden layer; several: 2,3,10."),
+            click.argument("kind", shell_complete=_options.completing(_options.kinds_of("kernels"))),
+            click.option("--depth", type=integers, help="Weight layers, 2 is one hidden layer; several: 2,3,10."),
             click.option(
                 "--activation",
                 metavar="NAME",
-                shell_complete=_complete_activation,
+                shell_complete=_options.completing(_options.kinds_of("activations")),
                 help="relu, erf, … (`simlab list activations`).",
             ),
             click.option(

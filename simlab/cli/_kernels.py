@@ -9,29 +9,18 @@ from typing import Any
 import click
 
 from simlab.cli import _kernel_options, _options
-from simlab.core.errors import shown
 
-PRINTED = 40
-
-
-class Numbers(click.ParamType):  # type: ignore[type-arg]
-    """``0.5,-1`` → (0.5, −1.0)"""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
-        if isinstance(value, tuple):
-            return value
-        try:
-            return tuple(float(part) for part in value.split(","))
-        except ValueError:
-            self.fail(f"{shown(value)}: must be a number, or several with commas between them", param, ctx)
+PRINTED_LINES = 40
 
 
 @click.command(short_help="Values of a kernel, and its expansion at u = ±1.")
 @_kernel_options.kernel
 @click.option(
-    "--at", type=Numbers(), default="-1,-0.5,0,0.5,1", show_default=True, help="Cosines u to evaluate κ(u) at."
+    "--at",
+    type=_kernel_options.numbers,
+    default="-1,-0.5,0,0.5,1",
+    show_default=True,
+    help="Cosines u to evaluate κ(u) at.",
 )
 @click.option(
     "--plot",
@@ -192,7 +181,7 @@ def _as_json(found: Any) -> dict[str, Any]:
 def _print_spectrum(one: Any, found: Any, quiet: bool) -> None:
     count, known = len(found.degrees), found.known()
     shown: Any = range(count)
-    if count > PRINTED:
+    if count > PRINTED_LINES:
         # Neighbours together: even and odd degrees have laws of their own.
         some = {round((count - 2) ** (i / 14)) for i in range(15)}
         shown = sorted({*range(11), *some, *(k + 1 for k in some)})

@@ -10,11 +10,13 @@ import click
 from simlab.cli import _options, _text
 
 
-def complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Names of bundled specs, for the shell."""
+def _names() -> list[str]:
     from simlab.lab import bundled
 
-    return [name for name in bundled.names() if name.startswith(incomplete)]
+    return bundled.names()
+
+
+complete_runs = _options.completing(_names)
 
 
 @click.command(short_help="Write a bundled spec, to start one of your own.")

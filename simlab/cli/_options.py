@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, ParamSpec, TypeVar
 
 import click
 
@@ -13,6 +13,8 @@ from simlab.cli._encoding import can_print
 from simlab.core.formats import FIGURE_FORMATS
 
 F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 workers = click.option(
     "--workers",
@@ -91,17 +93,33 @@ allow_code = click.option(
 )
 
 
-def only_reads(command: F) -> F:
+def only_reads(command: Callable[P, R]) -> Callable[P, R]:
     """Marks a command that looks at a run without computing: code that its spec names is neither run nor refused."""
 
     @functools.wraps(command)
-    def reading(*args: Any, **options: Any) -> Any:
+    def reading(*args: P.args, **options: P.kwargs) -> R:
         from simlab.core import foreign_code
 
         foreign_code.read_only()
         return command(*args, **options)
 
-    return reading  # type: ignore[return-value]
+    return reading
+
+
+def completing(names: Callable[[], Iterable[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """For ``shell_complete``: the names that begin as the word does."""
+    return lambda context, parameter, incomplete: [name for name in names() if name.startswith(incomplete)]
+
+
+def kinds_of(room: str) -> Callable[[], list[str]]:
+    """Gives the names of the kinds of a room; imports only when it is called."""
+
+    def names() -> list[str]:
+        from simlab.core import catalogue
+
+        return catalogue.names(room)
+
+    return names
 
 
 def print_json(value: Any) -> None:

@@ -14,18 +14,19 @@ from simlab.cli._encoding import can_print
 from simlab.cli._progress import clock
 from simlab.lab.estimate import Estimate, estimate
 from simlab.lab.needs import size
-from simlab.lab.run import default_workers
+from simlab.lab.options import RunOptions
 
 if TYPE_CHECKING:
     from simlab.lab.spec import Spec
     from simlab.lab.sweep import Sweep
 
 LISTED_POINTS = 200
-AT_A_TIME = 10_000  # points written by one call
+WRITTEN_POINTS = 10_000  # by one call
 
 
 def print_plan(spec: Spec, workers: int | None, as_json: bool) -> None:
-    used = workers or default_workers(spec)
+    """List the points, and say what the run would take."""
+    used = RunOptions(workers=workers).worker_count(spec)
     guess = estimate(spec, used)
     if as_json:
         _print_json(spec, used, guess)
@@ -65,9 +66,11 @@ def _print_json(spec: Spec, workers: int, guess: Estimate) -> None:
     ascii_only = not all(can_print(_json(value, False)) for value in values if not isinstance(value, int | float))
     click.echo(_json(head, ascii_only).removesuffix("]\n}"))
     texts = _points(spec.sweep, ascii_only)
-    for first in range(0, spec.sweep.points, AT_A_TIME):
-        last = first + AT_A_TIME >= spec.sweep.points
-        click.echo(",\n".join(text for _, text in zip(range(AT_A_TIME), texts, strict=False)) + ("" if last else ","))
+    for first in range(0, spec.sweep.points, WRITTEN_POINTS):
+        last = first + WRITTEN_POINTS >= spec.sweep.points
+        click.echo(
+            ",\n".join(text for _, text in zip(range(WRITTEN_POINTS), texts, strict=False)) + ("" if last else ",")
+        )
     click.echo(" ]\n}")
 
 

@@ -72,6 +72,7 @@ class Cell:
         self.handle: Any = None
 
     def show(self, lines: list[str]) -> None:
+        """Replace what is shown below the cell."""
         content = {"text/plain": "\n".join(lines)}
         if self.handle is None:
             self.handle = self.display(content, raw=True, display_id=True)
@@ -82,16 +83,16 @@ class Cell:
 class Display:
     """Shows snapshots and remarks. Use as a context manager; call it with a snapshot."""
 
-    compiling = False
+    compiling = False  # whether it was said that code is being compiled
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
         self.bar: Any = None
         self.cell: Cell | None = None
         self.tasks: list[Any] = []
+        # The row above those of one run: label, done, total, text.
         self.head: Callable[[], tuple[str, float, float, str]] | None = None
-        """What is above the points of one run: a row of label, done, total and text."""
-        self.last = time.monotonic()
+        self.last = time.monotonic()  # when a line was last printed
 
     def __enter__(self) -> Display:
         if not self.quiet and (display := notebook_display()) is not None:
@@ -123,6 +124,7 @@ class Display:
             self.bar.stop()
 
     def say(self, line: str) -> None:
+        """A remark, on a line of its own."""
         if self.bar is not None:
             self.bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
         elif not self.quiet:
@@ -150,7 +152,7 @@ class Display:
             self.say("; ".join([*above, _points(shot), *(f"{r.label}: {_steps(r)}" for r in shot.running)]))
 
     def amount(self, label: str, done: float, total: float, rate: float) -> None:
-        """One piece of work that is not a sweep: `done` of `total`, so many a second."""
+        """One piece of work that is not a sweep: `done` of `total`, `rate` per second."""
         left = (total - done) / rate if rate > 0 else None
         text = f"{100 * done / total:.0f} %, {quantity(rate)} {label}/s, {clock(left)} left"
         if self.bar is not None:

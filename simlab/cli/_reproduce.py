@@ -14,18 +14,12 @@ if TYPE_CHECKING:
     from simlab.claims.ledger import Verdict
     from simlab.lab.pace import Snapshot
 
-JUDGED_FALSE = 3
-
-
-def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from simlab.core import catalogue
-
-    return [name for name in catalogue.names("claims") if name.startswith(incomplete)]
+EXIT_JUDGED_FALSE = 3
 
 
 @click.command(short_help="Measure and judge claims, each beside a control.")
-@click.argument("claims", nargs=-1, shell_complete=_complete)
-@click.option("--quick", "size", flag_value="quick", default=True, help="At most 15 s a claim.  [default]")
+@click.argument("claims", nargs=-1, shell_complete=_options.completing(_options.kinds_of("claims")))
+@click.option("--quick", "size", flag_value="quick", default=True, help="At most 15 s per claim.  [default]")
 @click.option("--full", "size", flag_value="full", help="At the size of the sources: minutes to hours.")
 @click.option(
     "-o",
@@ -113,7 +107,7 @@ def reproduce(
                 f"`simlab show {first}` says what was expected, {output / size / first / 'verdict.json'} what was found"
             )
             click.echo(f"simlab: {said}", err=True)
-        sys.exit(JUDGED_FALSE)
+        sys.exit(EXIT_JUDGED_FALSE)
 
 
 COMMANDS = {"reproduce": reproduce}

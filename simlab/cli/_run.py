@@ -13,9 +13,10 @@ from simlab.cli import _options
 from simlab.cli._new import complete_runs
 
 if TYPE_CHECKING:
+    from simlab.core.formats import FigureFormat
     from simlab.lab.spec import Spec
 
-FAILED_POINTS = 3
+EXIT_FAILED_POINTS = 3
 
 
 def complete_specs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -131,8 +132,8 @@ def status(directory: Path, as_json: bool, traceback: bool) -> None:
     counts = {s.name.lower(): int((marks == s).sum()) for s in Status}
     results, early = running.results_of(run, spec, index)
     failures = [
-        {"point": point, "at": spec.sweep.label(point), "error": error, "traceback": trace}
-        for point, (_, error, trace) in sorted(index.failed.items())
+        {"point": point, "at": spec.sweep.label(point), "error": failure.error, "traceback": failure.traceback}
+        for point, failure in sorted(index.failed.items())
     ]
     found: dict[str, Any] = {
         "directory": str(directory),
@@ -187,11 +188,12 @@ def collate(directory: Path, quiet: bool) -> None:
     click.echo(str(path))
 
 
-def _go(spec: Spec, directory: Path, as_json: bool, **options: Any) -> None:
-    """Run, draw and print; `options` are those of `running.complete`."""
+def _go(spec: Spec, directory: Path, as_json: bool, quiet: bool, figure_format: FigureFormat, **options: Any) -> None:
+    """Run, draw and print; `options` are those of `RunOptions`."""
     from simlab.cli import running
+    from simlab.lab.options import RunOptions
 
-    outcome = running.complete(spec, directory, **options)
+    outcome = running.complete(spec, directory, RunOptions(**options), quiet=quiet, figure_format=figure_format)
     if as_json:
         failed = [{"point": p, "at": spec.sweep.label(p), "error": e} for p, e in sorted(outcome.failed.items())]
         _options.print_json(
@@ -210,7 +212,7 @@ def _go(spec: Spec, directory: Path, as_json: bool, **options: Any) -> None:
         if outcome.figure:
             click.echo(str(outcome.figure))
     if outcome.failed:
-        sys.exit(FAILED_POINTS)
+        sys.exit(EXIT_FAILED_POINTS)
 
 
 COMMANDS = {"run": run, "resume": resume, "status": status, "collate": collate}

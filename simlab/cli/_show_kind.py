@@ -13,6 +13,7 @@ TABLES = {"data": "data", "losses": "loss"}
 
 
 def show_kind(room: str, kind: str, as_json: bool) -> None:
+    """Print what a kind is, its fields, and an example of its table."""
     import tomli_w
 
     from simlab.core import catalogue, json_schema, words
@@ -40,11 +41,7 @@ def show_kind(room: str, kind: str, as_json: bool) -> None:
     own = [field for field in fields if field["field"] not in tables]
     _print_fields("\nFields:" if not tables else "\nFields of [experiment], beside kind, seed and threads:", own)
     _print_fields("\nTables of their own:", [field for field in fields if field["field"] in tables])
-    if room in ("figures", "experiments", "observables") or not fields:
-        example = _in_a_spec(room, kind, example)
-    else:
-        example = {_table(room): {"kind": kind, **example}}
-    click.echo("\nExample:\n" + _text.toml(tomli_w.dumps(example).strip()))
+    click.echo("\nExample:\n" + _text.toml(tomli_w.dumps(_in_a_spec(room, kind, example)).strip()))
 
 
 def _print_fields(title: str, fields: list[dict[str, Any]]) -> None:
@@ -59,13 +56,9 @@ def _print_fields(title: str, fields: list[dict[str, Any]]) -> None:
             click.echo(_text.wrap(field["description"], longest))
 
 
-def _table(room: str) -> str:
-    return TABLES.get(room, room.removesuffix("s"))
-
-
 def _in_a_spec(room: str, kind: str, example: dict[str, Any]) -> dict[str, Any]:
     """As it stands in a spec: an experiment's example is one already, observables are a list."""
     if room == "experiments":
         return example
     table = {"kind": kind, **example}
-    return {"observables": [table]} if room == "observables" else {_table(room): table}
+    return {"observables": [table]} if room == "observables" else {TABLES.get(room, room.removesuffix("s")): table}

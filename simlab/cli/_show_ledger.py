@@ -21,6 +21,7 @@ def is_ledger(path: Path) -> bool:
 
 
 def show_ledger(path: Path, as_json: bool) -> None:
+    """Print the verdicts of a ledger, or all that was measured of one claim."""
     if (path / "verdict.json").is_file():
         _show_verdict(_read(path / "verdict.json"), as_json)
         return

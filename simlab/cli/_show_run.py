@@ -11,11 +11,12 @@ import click
 from simlab.cli import _options, _text
 
 if TYPE_CHECKING:
+    from simlab.lab.directory import RunDirectory
     from simlab.record.reader import Results
 
-SPEC_LINES = 24
-FAILURES = 5
-VALUES = 8
+SPEC_LINES = 24  # shown without --whole, as the next two
+SHOWN_FAILURES = 5
+SHOWN_VALUES = 8  # of an axis
 OWN = ("length", "status", "error")
 """What results.h5 says of the points themselves."""
 
@@ -57,8 +58,8 @@ def summary(path: Path) -> dict[str, Any]:
     return found
 
 
-def _belongs(run: Any, results: Results) -> bool:
-    return bool(run.read_spec().hash == results.attrs.get("spec_hash")) and results.path == run.results
+def _belongs(run: RunDirectory, results: Results) -> bool:
+    return run.read_spec(computes=False).hash == results.attrs.get("spec_hash") and results.path == run.results
 
 
 def _from_results(results: Results) -> dict[str, Any]:
@@ -98,11 +99,11 @@ def _axes(spec: str) -> list[str]:
     return [*(key for key in sweep if key not in WORDS), *(["seed"] if "seeds" in sweep else [])]
 
 
-def _from_directory(run: Any) -> dict[str, Any]:
+def _from_directory(run: RunDirectory) -> dict[str, Any]:
     """What only the directory knows: how far it is, errors with their points in words, and its files' dates."""
     from simlab.record.index import Status
 
-    spec = run.read_spec()
+    spec = run.read_spec(computes=False)
     index = run.index(spec)
     status = index.status(spec.sweep.points)
     commits = [segment.path.stat().st_mtime for segment in index.segments if segment.path.exists()]
@@ -112,8 +113,8 @@ def _from_directory(run: Any) -> dict[str, Any]:
         "threads": spec.threads,
         "points": {"all": spec.sweep.points, **{s.name.lower(): int((status == s).sum()) for s in Status}},
         "failures": [
-            {"point": point, "at": spec.sweep.label(point), "error": error}
-            for point, (_, error, _) in sorted(index.failed.items())
+            {"point": point, "at": spec.sweep.label(point), "error": failure.error}
+            for point, failure in sorted(index.failed.items())
         ],
         # From the writing of spec.toml to the last commit; results.h5 holds no clock, so as to be the same each time.
         "seconds": max(0.0, max(commits) - run.spec_path.stat().st_mtime) if commits else None,
@@ -133,7 +134,9 @@ def _dataset(results: Results, name: str) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """An attribute as JSON has it; of a type that simlab does not write, its text."""
-    plain = value.tolist() if hasattr(value, "tolist") else value
+    import numpy as np
+
+    plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(plain, list):
         return [_plain(one) for one in plain]
     if isinstance(plain, bytes):
@@ -164,7 +167,7 @@ def _print(found: dict[str, Any], whole: bool) -> None:
     if found["axes"]:
         click.echo("\nAxes of the sweep:")
         for key, values in found["axes"].items():
-            click.echo(_text.wrap(_listed(values, whole), 6, f"  {key}: "))
+            click.echo(_text.wrap(_axis_text(values, whole), 6, f"  {key}: "))
     if "datasets" in found:
         click.echo("\nRecorded:")
         for name, one in found["datasets"].items():
@@ -180,7 +183,7 @@ _STATES = {"unfinished": "under way", "failed": "failed", "pending": "not begun"
 
 def _print_failures(found: dict[str, Any], whole: bool) -> None:
     failures = found["failures"]
-    shown = failures if whole else failures[:FAILURES]
+    shown = failures if whole else failures[:SHOWN_FAILURES]
     for failure in shown:
         where = failure.get("at", f"point {failure['point']}")
         click.echo(_text.wrap(f"failed: {where}: {failure['error']}", 4, "  "))
@@ -188,11 +191,11 @@ def _print_failures(found: dict[str, Any], whole: bool) -> None:
         click.echo(f"  and {len(failures) - len(shown)} more (--whole)")
 
 
-def _listed(values: list[Any], whole: bool) -> str:
+def _axis_text(values: list[Any], whole: bool) -> str:
     """``13 values: 1, 1.78, … 1000``"""
     texts = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
-    if len(texts) > VALUES and not whole:
-        texts = [*texts[: VALUES - 2], "…", texts[-1]]
+    if len(texts) > SHOWN_VALUES and not whole:
+        texts = [*texts[: SHOWN_VALUES - 2], "…", texts[-1]]
     joined = ", ".join(texts).replace("…, ", "… ")
     return f"{len(values)} value{'' if len(values) == 1 else 's'}: {joined}"
 

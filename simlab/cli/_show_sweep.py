@@ -39,6 +39,7 @@ EXAMPLES = (
 
 
 def show_sweep(as_json: bool) -> None:
+    """Print the sweep language with examples."""
     from simlab.lab.sweep import Sweep
 
     rows = []

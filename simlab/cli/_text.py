@@ -7,7 +7,7 @@ import textwrap
 
 from simlab.cli._encoding import can_print
 
-PROSE = 100
+PROSE_COLUMNS = 100
 """Paragraphs stay narrower than this, however wide the terminal."""
 
 
@@ -17,6 +17,7 @@ def width() -> int:
 
 
 def ellipsis() -> str:
+    """The mark for what is left out, as far as the terminal's encoding has it."""
     return "…" if can_print("…") else "..."
 
 
@@ -35,7 +36,7 @@ def wrap(text: str, indent: int = 0, first: str | None = None) -> str:
     """A paragraph within the terminal's width; `first` stands before its first line, instead of the indentation."""
     return textwrap.fill(
         " ".join(text.split()),
-        min(width(), PROSE),
+        min(width(), PROSE_COLUMNS),
         initial_indent=" " * indent if first is None else first,
         subsequent_indent=" " * indent,
         break_long_words=False,

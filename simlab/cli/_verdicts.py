@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from simlab.claims.ledger import Verdict
     from simlab.lab.pace import Snapshot
 
-SECONDS = 7
+TIME_COLUMNS = 7
 """Columns of the time that a claim took."""
 
 
@@ -28,13 +28,15 @@ def line(verdict: Verdict, names: int, width: int) -> str:
 
     row = verdict.row
     state = None if row["holds"] is None else passed(row)
-    room = width - 2 - names - 2 - 2 - SECONDS
+    room = width - 2 - names - 2 - 2 - TIME_COLUMNS
     before = "control accepted: " if row["control"] == "accepted" else ""
     measured = row["measured"]
     whole = measured if not before or row["holds"] is False else verdict.short
     text = before + (whole if len(before + whole) <= room else verdict.short or measured)
     taken = "" if verdict.seconds is None else duration(verdict.seconds)
-    return f"{_mark(state)} {row['claim']:<{names}}  {_text.abridge(text, room):<{room}}  {taken:>{SECONDS}}".rstrip()
+    return (
+        f"{_mark(state)} {row['claim']:<{names}}  {_text.abridge(text, room):<{room}}  {taken:>{TIME_COLUMNS}}".rstrip()
+    )
 
 
 def _mark(state: bool | None) -> str:
@@ -75,14 +77,17 @@ class Course:
         self._here = 0.0  # seconds that the run under way will take by its own account
 
     def begin(self, name: str) -> None:
+        """The next claim is under way."""
         self.name = name
         self._began = time.monotonic()
         self._here = 0.0
 
     def see(self, shot: Snapshot) -> None:
+        """How far its run is."""
         self._here = shot.remaining or 0.0
 
     def done(self, verdict: Verdict) -> None:
+        """It is judged."""
         self.judged += 1
         if verdict.computed and verdict.seconds is not None:
             self._taken.append(verdict.seconds)

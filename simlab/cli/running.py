@@ -18,15 +18,16 @@ from simlab.cli._progress import Display, checking
 from simlab.core import foreign_code
 from simlab.core.errors import BadInput, SimlabError, one_of, printable, shown
 from simlab.core.formats import FIGURE_FORMATS, FigureFormat
-from simlab.core.kinds import Kind
 from simlab.lab.directory import ResultsState, RunDirectory
+from simlab.lab.options import RunOptions
 from simlab.lab.results import early_endings, merged_outputs
-from simlab.lab.run import COMMIT_SECONDS, Order, Outcome, Source, default_directory, load_for, run_spec
+from simlab.lab.run import Outcome, Source, default_directory, load_for, run_spec
 from simlab.lab.spec import Spec
 from simlab.record.index import Index
 from simlab.record.reader import Results
 
 if TYPE_CHECKING:
+    from simlab.figures.figure import Figure
     from simlab.training import Trained
 
 DATA = "SIMLAB_DATA"
@@ -35,12 +36,8 @@ DATA = "SIMLAB_DATA"
 def complete(
     spec: Spec,
     directory: Path,
+    options: RunOptions = RunOptions(),  # noqa: B008  frozen
     *,
-    workers: int | None = None,
-    overwrite: bool = False,
-    repair: bool = False,
-    order: Order = "listed",
-    commit_seconds: float = COMMIT_SECONDS,
     quiet: bool = False,
     figure_format: FigureFormat = "png",
 ) -> Outcome:
@@ -56,18 +53,7 @@ def complete(
         return figures.save(chosen, Results(results), directory / f"figure.{figure_format}")
 
     with Display(quiet) as display:
-        outcome = run_spec(
-            spec,
-            directory,
-            workers=workers,
-            overwrite=overwrite,
-            repair=repair,
-            order=order,
-            commit_seconds=commit_seconds,
-            progress=display,
-            say=display.say,
-            then=draw,
-        )
+        outcome = run_spec(spec, directory, options, progress=display, say=display.say, then=draw)
     early = [] if quiet else in_words(ended_early(spec, outcome.results), spec)
     for line in [*early, *_failures(spec, outcome)]:
         print(f"simlab: {printable(line)}", file=sys.stderr, flush=True)
@@ -77,14 +63,11 @@ def complete(
 def run(
     source: Source,
     directory: str | Path | None,
+    options: RunOptions,
     *,
     settings: Iterable[str],
-    workers: int | None,
     data: str | Path | None,
     allow_code: bool,
-    overwrite: bool,
-    order: Order,
-    commit_seconds: float,
     quiet: bool,
     figure_format: FigureFormat,
 ) -> Outcome:
@@ -95,16 +78,7 @@ def run(
     with _data_directory(data), foreign_code.allowing(allow_code):
         spec = load_for(place, source, settings, progress=checking(quiet))
         try:
-            return complete(
-                spec,
-                place,
-                workers=workers,
-                overwrite=overwrite,
-                order=order,
-                commit_seconds=commit_seconds,
-                quiet=quiet,
-                figure_format=figure_format,
-            )
+            return complete(spec, place, options, quiet=quiet, figure_format=figure_format)
         except KeyboardInterrupt:
             print(f"simlab: stopped; what was committed is kept{_hint.how_to_go_on()}", file=sys.stderr, flush=True)
             raise
@@ -146,7 +120,7 @@ def _data_directory(data: str | Path | None) -> Iterator[None]:
             os.environ[DATA] = before
 
 
-def figure_of(spec: Spec) -> Kind | None:
+def figure_of(spec: Spec) -> Figure | None:
     """The figure that the spec asks for, validated; None if it asks for none."""
     if spec.figure is None:
         return None

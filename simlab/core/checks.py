@@ -15,11 +15,13 @@ import operator
 import sys
 from collections.abc import Callable, Iterable, Sized
 from decimal import Decimal
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from simlab.core._check_words import first_true, place, plain, range_words, shape_words, within
 from simlab.core.errors import BadInput, nearest, one_of, shown
 from simlab.core.resources import free_memory
 
@@ -52,27 +54,23 @@ def array(
     ndim: int | tuple[int, ...] | None = None,
     shape: tuple[int, ...] | None = None,
     dtype: DTypeLike | None = np.float64,
-    least: float | None = None,
-    above: float | None = None,
-    most: float | None = None,
     finite: bool = True,
     empty: bool = True,
     must: str = "",
 ) -> NDArray[Any]:
     """An array of real numbers, not copied where it is one already.
 
-    ndim: numbers of dimensions that are allowed; any by default.
-    shape: its whole shape.
+    ndim: allowed numbers of dimensions; any by default.
+    shape: the whole shape; any by default.
     dtype: float type to convert to; None keeps the type of the numbers.
-    least, above, most: bounds of every entry, `above` not included.
-    finite: refuse NaN and infinity. Where false, infinity and NaN pass.
-    empty: whether it may have no entries.
-    must: what it has to be, in words, for the error about its shape.
+    finite: whether NaN and infinity are refused.
+    empty: whether an array without entries passes.
+    must: what the array has to be, in words, for the error about its shape.
     """
     found = numeric(values, name, must)
     allowed = (ndim,) if isinstance(ndim, int) else ndim
     if (allowed is not None and found.ndim not in allowed) or (shape is not None and found.shape != shape):
-        raise BadData(f"{name} has shape {found.shape}: must be {must or _shape_words(allowed, shape)}")
+        raise BadData(f"{name} has shape {found.shape}: must be {must or shape_words(allowed, shape)}")
     if not empty and found.size == 0:
         raise BadData(f"{name} has shape {found.shape}: must have one entry or more")
     room(found.size // 8, f"{name} has shape {found.shape}")  # for looking at its entries
@@ -82,14 +80,36 @@ def array(
     else:
         converted = found
     if finite and converted.dtype.kind == "f" and not np.isfinite(converted).all():
-        at = _first(~np.isfinite(converted))
+        at = first_true(~np.isfinite(converted))
         if np.isfinite(found[at]):
-            raise BadData(f"{_place(name, at)} = {_plain(found[at])}: too large for {converted.dtype}")
-        raise BadData(f"{_place(name, at)} = {_plain(found[at])}: must be finite, without NaN or infinity")
+            raise BadData(f"{place(name, at)} = {plain(found[at])}: too large for {converted.dtype}")
+        raise BadData(f"{place(name, at)} = {plain(found[at])}: must be finite, without NaN or infinity")
+    return converted
+
+
+def bounded(
+    values: Any,
+    name: str,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    ndim: int | None = None,
+    must: str = "",
+) -> NDArray[np.float64]:
+    """An array of finite numbers, as `array` gives it, whose entries lie within bounds.
+
+    least: lower bound, included.
+    above: lower bound, excluded.
+    most: upper bound, included.
+    ndim, must: as in `array`.
+    """
+    found = numeric(values, name, must)
+    converted = array(found, name, ndim=ndim, must=must)
     for bound, wrong in ((least, operator.lt), (above, operator.le), (most, operator.gt)):
         if bound is not None and (bad := wrong(converted, bound)).any():
-            at = _first(bad)
-            raise BadData(f"{_place(name, at)} = {_plain(found[at])}: must be {_range(least, above, most)}")
+            at = first_true(bad)
+            raise BadData(f"{place(name, at)} = {plain(found[at])}: must be {range_words(least, above, most)}")
     return converted
 
 
@@ -126,35 +146,40 @@ def number(
     below: float | None = None,
     infinite: bool = False,
 ) -> float:
-    """A real number within its bounds: `least` and `most` included, `above` and `below` not; finite unless said."""
-    bounds = _range(least, above, most, below)
-    plain = value.item() if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 else value
-    is_number = isinstance(plain, numbers.Real | Decimal) and not isinstance(plain, bool)
+    """A real number within bounds.
+
+    least, most: bounds, included.
+    above, below: bounds, excluded.
+    infinite: whether infinity passes.
+    """
+    bounds = range_words(least, above, most, below)
+    single = value.item() if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0 else value
+    is_number = isinstance(single, numbers.Real | Decimal) and not isinstance(single, bool)
     if not is_number or _is_masked(value):
         raise BadType(f"{name} = {shown(value)}: must be a number{', ' if bounds else ''}{bounds}")
     try:
-        found = float(plain)
+        found = float(single)
     except OverflowError:
-        found = math.inf if plain > 0 else -math.inf
+        found = math.inf if single > 0 else -math.inf
     if math.isnan(found) or (math.isinf(found) and not infinite):
-        raise BadData(f"{name} = {shown(plain)}: must be finite{' and ' if bounds else ''}{bounds}")
-    if not _within(found, least, above, most, below):
-        raise BadData(f"{name} = {shown(plain)}: must be {bounds}")
+        raise BadData(f"{name} = {shown(single)}: must be finite{' and ' if bounds else ''}{bounds}")
+    if not within(found, least, above, most, below):
+        raise BadData(f"{name} = {shown(single)}: must be {bounds}")
     return found
 
 
 def whole(value: Any, name: str, *, least: int | None = None, most: int | None = None) -> int:
     """A whole number from `least` to `most`; no float, no boolean."""
-    bounds = _range(least=least, most=most)
+    bounds = range_words(least=least, most=most)
     try:
         if isinstance(value, bool | np.bool_) or _is_masked(value):
             raise TypeError
         found = operator.index(value)
     except TypeError:
         raise BadType(
-            f"{name} = {shown(_plain(value))}: must be a whole number{', ' if bounds else ''}{bounds}"
+            f"{name} = {shown(plain(value))}: must be a whole number{', ' if bounds else ''}{bounds}"
         ) from None
-    if not _within(found, least, None, most, None):
+    if not within(found, least, None, most, None):
         raise BadData(f"{name} = {shown(found)}: must be {bounds}")
     return found
 
@@ -173,7 +198,7 @@ def sphere_dimension(dim: Any, name: str = "dim") -> int:
 
 def flag(value: Any, name: str) -> bool:
     """True or False."""
-    return bool(instance(value, name, bool | np.bool_, "True or False"))  # type: ignore[arg-type]
+    return bool(instance(value, name, bool | np.bool_, "True or False"))
 
 
 def draw_from(dim: Any, rng: Any, *, least: int = 1) -> int:
@@ -205,8 +230,12 @@ def _gigabytes(size: int) -> str:
     return f"{size / 1e9:.3g} GB" if size < 1e300 else "more GB than can be counted"
 
 
-def instance(value: Any, name: str, cls: type[T], must: str) -> T:
-    """An object of this class; `must` says in words what it has to be."""
+@overload
+def instance(value: Any, name: str, cls: type[T], must: str) -> T: ...
+@overload
+def instance(value: Any, name: str, cls: UnionType, must: str) -> Any: ...
+def instance(value: Any, name: str, cls: Any, must: str) -> Any:
+    """An object of this class, or of one of them (``str | Path``); `must` says in words what it has to be."""
     if not isinstance(value, cls):
         raise BadType(f"{name} = {shown(value)}: must be {must}")
     return value
@@ -232,7 +261,8 @@ def generator(rng: Any, name: str = "rng") -> np.random.Generator:
 def function(value: Any, name: str) -> Callable[..., Any]:
     if not callable(value):
         raise BadType(f"{name} = {shown(value)}: must be a function")
-    return value  # type: ignore[no-any-return]
+    found: Callable[..., Any] = value
+    return found
 
 
 def choice(value: Any, name: str, allowed: Iterable[str]) -> str:
@@ -290,55 +320,9 @@ def _of_objects(found: NDArray[Any], name: str) -> NDArray[np.float64]:
         at = tuple(int(k) for k in np.unravel_index(i, found.shape))
         if not isinstance(value, numbers.Real | Decimal):
             words = "no string, date or other object but a real number"
-            raise BadType(f"{_place(name, at)} = {shown(value)}: argument must be {words}")
+            raise BadType(f"{place(name, at)} = {shown(value)}: argument must be {words}")
         try:
             out[i] = float(value)
         except OverflowError:
-            raise BadData(f"{_place(name, at)} = {shown(value)}: too large for float64") from None
+            raise BadData(f"{place(name, at)} = {shown(value)}: too large for float64") from None
     return out.reshape(found.shape)
-
-
-def _first(wrong: Any) -> tuple[int, ...]:
-    """Where the first true entry stands."""
-    return tuple(int(i) for i in np.unravel_index(int(np.argmax(wrong)), np.shape(wrong)))
-
-
-def _place(name: str, at: tuple[int, ...]) -> str:
-    return f"{name}[{', '.join(map(str, at))}]" if at else name
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _within(value: float, least: float | None, above: float | None, most: float | None, below: float | None) -> bool:
-    return (
-        (least is None or value >= least)
-        and (above is None or value > above)
-        and (most is None or value <= most)
-        and (below is None or value < below)
-    )
-
-
-def _range(
-    least: float | None = None, above: float | None = None, most: float | None = None, below: float | None = None
-) -> str:
-    """`0 or more`, `from 1 to 20`, `greater than 0 and less than 1`; nothing without bounds."""
-    if least is not None and most is not None and most >= 1e100:
-        return f"{least} or more, up to {float(most):.0e}"
-    if least is not None and most is not None:
-        return f"from {shown(least)} to {shown(most)}"
-    words = [
-        *([f"{least} or more"] if least is not None else []),
-        *([f"greater than {above}"] if above is not None else []),
-        *([f"at most {shown(most)}"] if most is not None else []),
-        *([f"less than {below}"] if below is not None else []),
-    ]
-    return " and ".join(words)
-
-
-def _shape_words(ndim: tuple[int, ...] | None, shape: tuple[int, ...] | None) -> str:
-    if shape is not None:
-        return str(shape)
-    names = {0: "a single number", 1: "a vector", 2: "a matrix"}
-    return " or ".join(names.get(k, f"of {k} dimensions") for k in ndim or ())

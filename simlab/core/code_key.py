@@ -1,21 +1,21 @@
 """The key of compiled code: a hash of everything that the machine code of one function depends on.
 
-Numba compiles a function together with what it refers to: helpers are inlined, module constants frozen. The key is
-found by walking from the function over the same references. It hashes
+Numba compiles a function together with what it refers to: helpers are inlined, module constants frozen. `code_key`
+walks from the function along the same references and hashes what it meets:
 
-- the function: its bytecode, constants (without the docstring), defaults, and the values of its closure;
+- the function: its bytecode, constants (without the docstring), defaults, and the values that it closes over;
 - each global that the bytecode loads, in the same way: compiled functions with their flags and declared signatures,
   plain functions, named tuples, enums, numba types; numbers, strings and arrays by value;
 - code that numba runs while it compiles (intrinsics), and classes: the text of their file and of every file of simlab
-  that it imports;
-- things of other packages: by their name and that package's version. A package that adds kinds to simlab counts as if
-  it were a part of simlab: by its sources, so that nobody who writes one runs code of before the last edit.
+  that this file imports;
+- functions and classes of other packages: their name and the package's version. Packages that add kinds to simlab are
+  treated like simlab itself, by their sources: who writes one edits it without raising its version;
+- anything else: the sources of the whole package.
 
-Anything else counts with the sources of the whole package. Line numbers, comments, docstrings and functions that are
-not reached do not count: editing them recompiles nothing.
+Not hashed are line numbers, comments, docstrings and functions that are not reached. Editing them recompiles nothing.
 
-A file that changes how numba compiles by being imported (`overload`, `register_model`, …) is not reached by walking.
-Every such file of the package counts in every key.
+Some files change how numba compiles just by being imported (`overload`, `register_model`, …). No reference leads to
+them, so every such file of the package is part of every key.
 """
 
 from __future__ import annotations
@@ -38,18 +38,20 @@ from numba.extending import _Intrinsic
 
 from simlab.core.sources import PACKAGE, adding_packages, extending_files, in_package, source_hash, with_imports
 
+# Types of values that are hashed by their repr.
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...), range, slice)
+# Types of values that can refer to themselves, so that the walk must remember them.
 MAY_RECUR = (Dispatcher, FunctionType, type, list, dict)
 SETTINGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML", "ENABLE_AVX")
-"""Settings of numba (``NUMBA_…``) that change machine code; the CPU's name and features are in numba's own index."""
+"""Settings of numba (``NUMBA_…``) that change machine code. The CPU's name and features are in numba's own index."""
 
 
 class NotKeyable(Exception):
-    """The code depends on something whose version cannot be told, such as a user's module."""
+    """The code depends on something of unknown version, such as a user's module."""
 
 
 def code_key(dispatcher: Dispatcher) -> str:
-    """The key of a compiled function; call it when every name that the function uses is defined."""
+    """The key of a compiled function. Every name that the function uses must be defined already."""
     walk = _Walk()
     walk.add(_ambient())
     walk.add(dispatcher)
@@ -58,7 +60,7 @@ def code_key(dispatcher: Dispatcher) -> str:
 
 @functools.cache
 def _ambient() -> tuple[Any, ...]:
-    """What every compiled function depends on."""
+    """What every compiled function depends on: versions, settings of numba, files that extend numba."""
     settings = tuple(repr(getattr(numba.config, name, None)) for name in SETTINGS)
     versions = sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__
     return versions, settings, tuple(with_imports(path) for path in extending_files())
@@ -66,7 +68,7 @@ def _ambient() -> tuple[Any, ...]:
 
 @functools.cache
 def _loaded_globals(code: CodeType) -> tuple[str, ...]:
-    """Names of globals that the code loads, also from the functions inside it, in order of name."""
+    """Names of the globals that the code and the functions inside it load, in alphabetical order."""
     names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -75,7 +77,7 @@ def _loaded_globals(code: CodeType) -> tuple[str, ...]:
 
 
 def _names(code: CodeType) -> set[str]:
-    """Names of anything, and strings: the attributes that the code can ask a module for."""
+    """All names and strings in the code: the attributes that it can ask a module for are among them."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -86,7 +88,7 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _version(module: str) -> str | None:
-    """The version of the package that a module belongs to; None where its sources count, and where there is none."""
+    """The version of the package that a module belongs to. None: it has none, or its sources count instead."""
     top = module.partition(".")[0]
     if top == PACKAGE.name or top in adding_packages():
         return None
@@ -97,23 +99,30 @@ def _version(module: str) -> str | None:
 
 
 class _Walk:
-    """Feeds `digest` with a value and everything it refers to. What was met before counts by its number alone."""
+    """Feeds `digest` with values and everything that they refer to.
+
+    Each method hashes one sort of thing, and begins with a word for that sort, so that different things of equal
+    content have different hashes.
+    """
 
     def __init__(self) -> None:
         self.digest = hashlib.sha256()
-        self._met: dict[int, tuple[int, Any]] = {}  # the value too: its id stays taken
+        # id of a value met before → its number, and the value: as long as it lives, no other value gets its id.
+        self._met: dict[int, tuple[int, Any]] = {}
 
     def _put(self, *parts: object) -> None:
+        """Hash texts or bytes, each with its length in front: ("ab", "c") and ("a", "bc") differ."""
         for part in parts:
             raw = part if isinstance(part, bytes) else str(part).encode()
             self.digest.update(b"%d:" % len(raw) + raw)
 
     def add(self, value: Any) -> None:
+        """Hash a value, with everything that it refers to. A function or class met before counts by its number."""
         kind = type(value)
         if kind in PLAIN:
             self._put(kind.__name__, repr(value))
             return
-        if isinstance(value, MAY_RECUR):  # not for constants: which of them are one object differs between processes
+        if isinstance(value, MAY_RECUR):  # constants do not: equal ones may be one object here and two elsewhere
             if id(value) in self._met:
                 self._put("met", self._met[id(value)][0])
                 return
@@ -156,7 +165,7 @@ class _Walk:
         elif isinstance(value, type):
             self._class(value)
         elif isinstance(value, BuiltinFunctionType | MethodDescriptorType | np.ufunc):
-            self._foreign(value, getattr(value, "__module__", None) or kind.__module__, value.__name__)
+            self._foreign(getattr(value, "__module__", None) or kind.__module__, value.__name__)
         else:
             self._whole_package()
 
@@ -165,6 +174,7 @@ class _Walk:
             self.add(value)
 
     def _function(self, function: FunctionType) -> None:
+        """A plain function: its code, defaults, closed-over values and the globals that it loads."""
         self._put("function", function.__module__, function.__qualname__)
         if in_package(function.__code__.co_filename) is None and (version := _version(function.__module__)):
             self._put(version)
@@ -174,7 +184,7 @@ class _Walk:
         for cell in function.__closure__ or ():
             try:
                 self.add(cell.cell_contents)
-            except ValueError:  # still empty
+            except ValueError:  # nothing was assigned to the name yet
                 self._put("empty")
         for name in _loaded_globals(function.__code__):
             self._put(name)
@@ -186,6 +196,7 @@ class _Walk:
                     self.add(value)
 
     def _code(self, code: CodeType, docstring: str | None) -> None:
+        """Bytecode with its constants. docstring: the function's, which is its first constant and does not count."""
         self._put("code", code.co_code, code.co_exceptiontable, code.co_flags, code.co_argcount)
         self._put(code.co_posonlyargcount, code.co_kwonlyargcount)
         self.add_each(code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
@@ -199,7 +210,7 @@ class _Walk:
                 self.add(constant)
 
     def _module(self, module: ModuleType, names: set[str]) -> None:
-        """A module counts by the attributes that the code may ask it for."""
+        """A module: the attributes that the code may ask it for. names: all names in that code."""
         self._put("module", module.__name__)
         if version := _version(module.__name__):
             self._put(version)
@@ -215,13 +226,15 @@ class _Walk:
                     self.add(value)
 
     def _type(self, value: types.Type) -> None:
+        """A type of numba's; of a function, named tuple or enum also what it is the type of."""
         self._put("type", type(value).__name__, repr(value))
         if isinstance(value, types.Dispatcher):
             self.add(value.dispatcher)
-        elif hasattr(value, "instance_class"):  # a named tuple
+        elif hasattr(value, "instance_class"):  # types of named tuples and of enums
             self.add(value.instance_class)
 
     def _class(self, value: type) -> None:
+        """A class: members of an enum, fields of a named tuple, of any other the text of its file."""
         self._put("class", value.__module__, value.__qualname__)
         if version := _version(value.__module__):
             self._put(version)
@@ -233,14 +246,17 @@ class _Walk:
             self._file(getattr(sys.modules.get(value.__module__), "__file__", None) or "")
 
     def _file(self, path: str) -> None:
+        """The text of a file of the package, and of the files that it imports."""
         if (file := in_package(path)) is None:
             raise NotKeyable(path)
         self._put("file", with_imports(file))
 
-    def _foreign(self, value: Any, module: str, name: str) -> None:
+    def _foreign(self, module: str, name: str) -> None:
+        """A function of another package: its name and that package's version."""
         if (version := _version(module)) is None:
             raise NotKeyable(name)
         self._put("foreign", module, name, version)
 
     def _whole_package(self) -> None:
+        """All sources: for a value of which nothing else is known."""
         self._put("package", source_hash())

@@ -16,14 +16,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from simlab.core.catalogue import plain
+from simlab.core.catalogue import added, document, get, plain
 from simlab.core.sources import PACKAGE
 
 ANNOTATIONS = __future__.annotations.compiler_flag  # annotations name types whose imports are not run
 
 
 def constants(room: str, kind: str, names: Iterable[str]) -> SimpleNamespace:
-    """These attributes of a kind's class, and the docstring of its file."""
+    """These attributes of a kind's class, and the docstring of its file. A kind of another package is imported."""
+    if kind in added(room):
+        cls = get(room, kind)
+        return SimpleNamespace(**{name: getattr(cls, name) for name in names}, __doc__=document(room, kind))
     return SimpleNamespace(**_values(PACKAGE / room / f"{kind}.py", tuple(names)))
 
 

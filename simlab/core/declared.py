@@ -1,9 +1,15 @@
 """Declared signatures that are compiled when they are first needed, not when they are declared.
 
-Numba compiles declared signatures at once, so that importing a module compiles all that it declares. Here a dispatcher
-knows its signatures from the start, and compiles one when a call, another compiled function or a conversion to a
-`numba.types.FunctionType` first asks for it. Arguments are converted to what is declared; nothing else is compiled.
-Once all are compiled a call takes numba's fast path, as with signatures compiled at once.
+``@njit(signature)`` compiles at once: importing a module would compile everything that it declares. `declare` gives a
+dispatcher (numba's object for a compiled function) its signatures without compiling them. One is compiled when it is
+first needed by
+
+- a call from Python,
+- another compiled function that calls this one, or
+- a conversion to a `numba.types.FunctionType`, to be passed as an argument.
+
+Arguments are converted to the declared types, and no other types are compiled. When all signatures are compiled, the
+dispatcher is numba's own again, with its fast path for calls.
 """
 
 from __future__ import annotations
@@ -21,10 +27,15 @@ class NoMatch(TypingError, TypeError):
 
 
 def declare(dispatcher: Any, signatures: Sequence[Any]) -> None:
-    """Let `dispatcher` be compiled for just these signatures, each when it is first needed."""
+    """Let `dispatcher` be compiled for these signatures alone, each when it is first needed.
+
+    Replaces two methods of the dispatcher that numba calls when it needs compiled code: `compile` for a call, whose
+    arguments may still be converted, and `get_compile_result` for a function pointer, whose types must be exact.
+    """
     declared = {tuple(signature.args): signature for signature in signatures}
     for one, other in combinations(declared, 2):
-        # Numba takes a compiled signature that fits with a conversion before it asks for one that fits exactly.
+        # Numba uses a compiled signature that fits after a conversion, and does not ask for one that fits exactly but
+        # is not compiled. Arrays are never converted, so that signatures with other arrays cannot be confused.
         pairs = zip(one, other, strict=True)
         if not any(isinstance(a, types.Array) and isinstance(b, types.Array) and a != b for a, b in pairs):
             raise ValueError(f"{one} and {other}: several signatures must differ in the type of an array")
@@ -43,7 +54,7 @@ def declare(dispatcher: Any, signatures: Sequence[Any]) -> None:
         return dispatcher.overloads[chosen.args].entry_point
 
     def get_compile_result(sig: Any) -> Any:
-        if tuple(sig.args) not in declared:  # a pointer to the function: no argument can be converted
+        if tuple(sig.args) not in declared:
             raise TypingError(f"{sig} is not declared")
         return get_result(sig)
 

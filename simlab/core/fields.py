@@ -1,11 +1,21 @@
-"""Types of fields that several rooms share: a positive number, or a word that stands for one."""
+"""Types of fields that several kinds share: a positive number or a word for one; values that differ."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from pydantic import PlainValidator
+from pydantic import AfterValidator, PlainValidator
+
+
+def _each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(set(values)) < len(values):
+        raise ValueError("each may be named once")
+    return values
+
+
+EachOnce = AfterValidator(_each_once)
+"""Marks a tuple whose entries must differ: ``Annotated[tuple[int, ...], AsTuple, EachOnce]``."""
 
 
 def number_or(

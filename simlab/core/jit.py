@@ -1,12 +1,15 @@
 """The house decorator: every compiled loop of simlab goes through `jit`.
 
-Flags, in one place:
-- ``error_model="numpy"``: 1.9 x faster loops, same bits (division by zero gives inf, as in NumPy).
+It differs from `numba.njit` in these points:
+
+- ``error_model="numpy"``: division by zero gives inf, as in NumPy. Loops are 1.9 times faster, with the same bits.
 - ``nogil=True``: a worker's control thread can react while a loop runs.
-- Compiled code is kept on disk (`code_cache`) under a key of everything it depends on (`code_key`). Numba's own key is
-  the file of the decorated function alone: a cached loop that calls a helper in another file would go on with the old
-  helper after an edit.
-- Functions outside the package are compiled but never cached: their helpers' sources cannot be known.
+- Compiled code is kept on disk (`code_cache`), under a key of everything that it depends on (`code_key`). Numba's own
+  key is the file of the decorated function alone: after an edit of a helper in another file, a cached loop would go on
+  with the old helper.
+- Functions outside simlab and the packages that add kinds to it are compiled, but not kept on disk: the sources of
+  their helpers are not known.
+- Signatures are compiled when they are first needed (`declared`), not when they are declared.
 """
 
 from __future__ import annotations
@@ -36,51 +39,59 @@ def jit(
 ) -> F | Callable[[F], F]:
     """Compile with the house flags: ``@jit``, or ``@jit(signatures=[…], fastmath={"contract"})`` to add to them.
 
-    `signatures`: the only types it is compiled for, each when first needed (`simlab.core.declared`). A loop that takes
-    another compiled function as a `numba.types.FunctionType` argument needs them.
+    signatures: the only types that it is compiled for, each when first needed (`simlab.core.declared`). A loop that
+        takes another compiled function as an argument (`numba.types.FunctionType`) needs them.
+    named: for a closure over other compiled functions: a name for what it closes over. Empty: not kept on disk, for a
+        closure over code of the user's.
+    flags: options of `numba.njit`.
 
-    Use `named` for a closure over other compiled functions. Numba's index of the cache includes the closed-over
-    objects, whose identity changes per process, so nothing would be found again. Closures that differ must have
-    different names: `named` becomes part of the function's own name. Numba calls machine code by that name and a number
-    that starts anew in every process, so that two variants of one name, one compiled here and one loaded, could be
-    taken for each other.
-    ``named=""``: not kept at all (it closes over code of the user's).
+    Numba's index of the cache includes the objects that a function closes over. Their identity changes per process, so
+    nothing would be found again. `named` replaces that part of the index. Closures that differ must have different
+    names: `named` becomes part of the function's name, by which machine code is called. With equal names, code compiled
+    in this process and code loaded from disk could be taken for each other.
     """
 
     def decorate(func: F) -> F:
         if named:
             suffix = "_" + "".join(letter if letter.isalnum() else "_" for letter in named)
-            func.__qualname__ = func.__qualname__.removesuffix(suffix) + suffix  # `per_real` comes twice
+            func.__qualname__ = (
+                func.__qualname__.removesuffix(suffix) + suffix
+            )  # once, though `per_real` decorates a function once per type
         dispatcher: Any = numba.njit(**{**FLAGS, **flags})(func)
         dispatcher.declared = tuple(signatures or ())
         if named != "" and in_package(func.__code__.co_filename):
             dispatcher._cache = CodeCache(dispatcher, closure_in_key=named is not None)
         if signatures:
             declare(dispatcher, signatures)
-        return dispatcher  # type: ignore[no-any-return]
+        compiled: F = dispatcher
+        return compiled
 
     return decorate if function is None else decorate(function)
 
 
 class PerReal:
-    """A compiled function for each float type, made when it is first asked for: ``loop[np.float32]``.
+    """One compiled function per float type, ``loop[np.float64]`` and ``loop[np.float32]``, each made when asked for.
 
-    Offered two signatures that take functions, numba compiles those functions for both to find out which one fits.
-    One type at a time halves the seconds of the first run.
+    One function with both signatures would take twice as long to compile: where arguments are functions, numba compiles
+    them for both types to find out which signature fits.
     """
 
-    def __init__(self, make: Callable[[np.dtype[Any]], Any]) -> None:
-        self._make, self._made = make, dict[np.dtype[Any], Any]()
+    def __init__(self, compile_for: Callable[[np.dtype[Any]], Any]) -> None:
+        self._compile_for, self._by_type = compile_for, dict[np.dtype[Any], Any]()
 
     def __getitem__(self, dtype: DTypeLike) -> Any:
         real = np.dtype(dtype)
-        if real not in self._made:
-            self._made[real] = self._make(real)
-        return self._made[real]
+        if real not in self._by_type:
+            self._by_type[real] = self._compile_for(real)
+        return self._by_type[real]
 
 
 def per_real(signature: Callable[[Any], Any], **flags: Any) -> Callable[[Callable[..., Any]], PerReal]:
-    """Decorate a loop that has the signature ``signature(real)`` for real = float64 and float32."""
+    """Decorate a loop that is compiled per float type.
+
+    signature: numba's float64 or float32 → the signature of the loop for that type.
+    flags: as in `jit`.
+    """
 
     def decorate(function: Callable[..., Any]) -> PerReal:
         return PerReal(lambda dtype: jit(signatures=[signature(numba.from_dtype(dtype))], **flags)(function))

@@ -1,13 +1,18 @@
-"""From a TOML table to a kind and back.
+"""From a TOML table to a kind (`parse`) and back (`dump`).
 
 A field that holds a kind is annotated with the contract that the kind must fulfil::
 
     network: Trainable
     observables: tuple[Observable, ...]
 
-and is given as a table ``{kind = "two_layer", width = 50}`` or, where no other field is needed, as the bare name.
-Python code may also give the kind's class or file, ``activations.Tanh``, ``activations.tanh``, or a function where the
-room's contract has `of_function`, ``np.tanh``.
+In TOML its value is a table, ``{kind = "two_layer", width = 50}``, or the bare name where no field needs to be given.
+In Python it may also be
+
+- a kind: ``activations.Tanh()``;
+- a kind's class or file: ``activations.Tanh``, ``activations.tanh``;
+- a function, where the room's contract defines `Kind.of_function`: ``np.tanh``.
+
+Every error is one line that names the key, the value and what is allowed.
 """
 
 from __future__ import annotations
@@ -29,11 +34,14 @@ K = TypeVar("K", bound=Kind)
 T = TypeVar("T", bound=Table)
 AsTuple = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
 """Marks a tuple that TOML gives as a list; its entries stay strict."""
-CHUNK = 10_000
+CHUNK_VALUES = 10_000
+"""Number of values that `first_wrong` hands to pydantic at once."""
 MOST_ENTRIES = 10_000_000
-"""Of a recorded array along one of its own dimensions."""
-EXACT = 2.0**53
-"""Up to here floats hold every integer."""
+"""Largest length of a recorded array along one of its own dimensions."""
+LARGEST_EXACT = 2.0**53
+"""Every integer up to this size is a float64."""
+WIDTH_BITS = 63
+"""Integers of a field must be smaller than 2 to this power, unless the class lists the field in `wide`."""
 
 
 def contracts_of(cls: type[Table]) -> dict[str, type[Kind]]:
@@ -52,6 +60,7 @@ def rooms_of(cls: type[Table]) -> dict[str, str]:
 
 
 def _leaves(annotation: Any) -> list[Any]:
+    """The types inside an annotation: ``tuple[int, ...] | None`` → int, ``...``, None."""
     inside = get_args(annotation)
     return [leaf for part in inside for leaf in _leaves(part)] if inside else [annotation]
 
@@ -62,16 +71,19 @@ def build(cls: type[K], fields: Mapping[str, Any]) -> K:
 
 
 def _from_python(value: Any) -> Any:
+    """A NumPy number as Python's, also in lists; anything else as it is."""
     if isinstance(value, np.generic):
         return value.item()
     return [_from_python(item) for item in value] if isinstance(value, list) else value
 
 
 def parse(cls: type[T], table: Mapping[str, Any], at: str = "", *, choices_at: str | None = None) -> T:
-    """Validate a table. `at` is the dotted key of the table, used in errors.
+    """The kind or table of class `cls` with these fields. Raises BadInput for the first wrong one.
 
-    `choices_at` is the dotted key of the tables of chosen kinds where that differs: a spec keeps an experiment's own
-    fields under ``[experiment]`` and its choices at the top.
+    table: field name → value as TOML gives it; fields that hold kinds as in `choose`.
+    at: dotted key of the table, which errors put before the name of a field.
+    choices_at: dotted key of the fields that hold kinds, where it differs from `at`. A spec has an experiment's own
+        fields under ``[experiment]``, and the kinds it is made of in tables of their own, such as ``[network]``.
     """
     choices_at = at if choices_at is None else choices_at
     rooms = rooms_of(cls)
@@ -79,31 +91,22 @@ def parse(cls: type[T], table: Mapping[str, Any], at: str = "", *, choices_at: s
     for name in _integer_fields(cls).intersection(values):
         values[name] = whole(values[name])
     for name, value in values.items():
-        if type(value) is int and abs(value) >= 1 << 63 and name not in cls.wide:
+        if type(value) is int and abs(value) >= 1 << WIDTH_BITS and name not in cls.wide:
             raise BadInput(f"{join(at, name)} = {shown(value)}: must fit into 64 bits")
     for name, room in rooms.items():
         if name in values:
             several = get_origin(cls.model_fields[name].annotation) is tuple
             given = [values[name]] if several and isinstance(values[name], str) else values[name]
             values[name] = choose(room, given, join(choices_at, name))
-    watch = reads.current()
-    before = "" if watch is None else watch.at
     try:
-        if watch is not None:
-            watch.at = at
-        found = cls.model_validate(values)
+        return reads.construct(at, lambda: cls.model_validate(values))
     except ValidationError as error:
         raise BadInput(_first_error(cls, error, at, choices_at, rooms)) from None
-    finally:
-        if watch is not None:
-            watch.at = before
-    if watch is not None:
-        watch.name(found, at)
-    return found
 
 
 def dump(kind: Table) -> dict[str, Any]:
-    """The table that `parse` would read back, every default written out; None is left out (TOML has no null)."""
+    """The table from which `parse` makes an equal kind. It has every field, but for those that are None: TOML has no
+    null."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, Kind):
@@ -115,24 +118,24 @@ def dump(kind: Table) -> dict[str, Any]:
 
 def whole(value: Any) -> Any:
     """An integer written as a float (``2e3``) as an integer, also in lists; anything else as it is."""
-    if isinstance(value, float) and abs(value) <= EXACT and value == int(value):
+    if isinstance(value, float) and abs(value) <= LARGEST_EXACT and value == int(value):
         return int(value)
     return [whole(item) for item in value] if isinstance(value, list) else value
 
 
 def first_wrong(cls: type[Table], name: str, values: list[Any]) -> int | None:
-    """The first of many values that a field does not take, by index; None if it takes all of them.
+    """Index of the first of many values that a field refuses; None if it takes all of them.
 
-    Says nothing of rules between fields. A million numbers take half a second.
+    Checks the field alone, not the rules between fields. A million numbers take half a second.
     """
     if any(name in one.info.fields for one in cls.__pydantic_decorators__.field_validators.values()):
         raise TypeError(f"{cls.__module__}.{name} has a validator of its own; parse the values one by one")
     several, is_integer = _several(cls, name), name in _integer_fields(cls)
-    for first in range(0, len(values), CHUNK):
-        chunk = values[first : first + CHUNK]
+    for first in range(0, len(values), CHUNK_VALUES):
+        chunk = values[first : first + CHUNK_VALUES]
         if is_integer:
             chunk = [whole(value) for value in chunk]
-        long = next((i for i, v in enumerate(chunk) if type(v) is int and abs(v) >= 1 << 63), None)
+        long = next((i for i, v in enumerate(chunk) if type(v) is int and abs(v) >= 1 << WIDTH_BITS), None)
         if long is not None and name not in cls.wide:
             chunk = chunk[:long]
         try:
@@ -146,6 +149,7 @@ def first_wrong(cls: type[Table], name: str, values: list[Any]) -> int | None:
 
 @functools.cache
 def _several(cls: type[Table], name: str) -> TypeAdapter[Any]:
+    """Validates a list of values of one field."""
     field = cls.model_fields[name]
     one = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
     return TypeAdapter(list[one], config=cls.model_config)  # type: ignore[valid-type]
@@ -153,18 +157,23 @@ def _several(cls: type[Table], name: str) -> TypeAdapter[Any]:
 
 @functools.cache
 def _integer_fields(cls: type[Table]) -> frozenset[str]:
-    """The fields that hold integers and no other numbers."""
-
+    """Names of the fields that hold integers and no floats."""
     found = {name: _leaves(field.annotation) for name, field in cls.model_fields.items()}
     return frozenset(name for name, types in found.items() if int in types and float not in types)
 
 
 def join(at: str, name: str) -> str:
+    """The dotted key of a field in the table `at`, which is empty at the top."""
     return f"{at}.{name}" if at else name
 
 
 def choose(room: str, value: Any, key: str) -> Any:
-    """The kind that a table, or a bare name, asks for; a tuple of them for a list."""
+    """The kind that a value of a field asks for; a tuple of kinds for a list. Raises BadInput.
+
+    room: room of the field's contract.
+    value: what the field was given, in one of the forms listed at the top of this file.
+    key: dotted key of the field, for errors.
+    """
     if isinstance(value, Kind):
         return value
     if isinstance(value, list | tuple):
@@ -191,6 +200,11 @@ def choose(room: str, value: Any, key: str) -> Any:
 
 
 def _first_error(cls: type[Table], error: ValidationError, at: str, choices_at: str, rooms: Mapping[str, str]) -> str:
+    """pydantic's complaint in one line of the house's: key, value, what is allowed.
+
+    at, choices_at: as in `parse`.
+    rooms: field name → room, for the fields that hold kinds.
+    """
     errors = error.errors(include_url=False)
     # An unknown key first: "missing" is often its consequence (a misspelt name).
     first = min(errors, key=lambda e: e["type"] != "extra_forbidden")

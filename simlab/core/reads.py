@@ -1,34 +1,35 @@
 """Which fields of nested kinds a computation looks at.
 
-What does not look at a field does not depend on it. So a check that looked at ``data.dim`` and at nothing else gives
-the same answer for every value of ``flow.step``, and one million values of that axis need one check. `watching` tells
+A result cannot depend on a field that was not looked at. A check that looked at ``data.dim`` and at nothing else gives
+the same answer for every value of ``flow.step``, so that a million values of that axis need one check. `watching` tells
 which fields were looked at; `simlab.lab.covering` draws the conclusion.
 
-While somebody watches, `Table` has a ``__getattribute__`` that takes notes; otherwise it has none, and costs nothing.
+While somebody watches, `Table` has a ``__getattribute__`` that takes notes. Otherwise it has none, and costs nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 ALL = "*"
-"""In place of a field's name: all of them, as in a comparison, a hash or a copy."""
+"""In place of a field's name: all fields, as a comparison, a hash or a copy looks at them."""
 _WATCH = threading.Lock()
 _now: Reads | None = None
 
 
 class Reads:
-    """What was looked at so far: (path of the object, name of the field).
+    """What was looked at so far, as pairs (path of the object, name of the field).
 
-    The path is the dotted key of the object's table, "experiment" for the experiment's own fields.
+    The path is the dotted key of the object's table; "experiment" for the experiment's own fields.
 
-    at: path of the object under construction, which has no name yet. An object made elsewhere counts for it as well,
-        which can only note too much.
-    found: looked at in an object that is there.
-    own: looked at by the rules of the object under construction.
+    at: path of the object under construction, which is not known by `name` yet. An unknown object counts as this one.
+        That can note too much, never too little.
+    found: pairs looked at in objects that are complete.
+    own: pairs looked at by the validation rules of the object under construction.
     """
 
     def __init__(self) -> None:
@@ -36,12 +37,15 @@ class Reads:
         self.at = ""
         self.found: set[tuple[str, str]] = set()
         self.own: set[tuple[str, str]] = set()
-        self._named: dict[int, tuple[str, Any]] = {}  # with the object itself, so that its id stays its own
+        # id of an object → its path. The object is kept too: as long as it lives, no other object gets its id.
+        self._named: dict[int, tuple[str, Any]] = {}
 
     def name(self, thing: Any, path: str) -> None:
+        """From now on `thing` is known by this path."""
         self._named[id(thing)] = (path, thing)
 
     def note(self, thing: Any, field: str) -> None:
+        """A field of `thing` is looked at."""
         field = ALL if field == "__dict__" else field
         if id(thing) in self._named:
             self.found.add((self._named[id(thing)][0], field))
@@ -55,7 +59,10 @@ class Reads:
         self._named.clear()
 
     def looked_at(self, key: str, own: bool) -> bool:
-        """Whether the field of this dotted key was looked at; `own`: also by the rules of its own table."""
+        """Whether the field of this dotted key was looked at.
+
+        own: whether looks by the validation rules of its own table count too.
+        """
         path, _, field = key.rpartition(".")
         return any(
             at in seen
@@ -64,14 +71,27 @@ class Reads:
         )
 
 
+def construct(at: str, build: Callable[[], T]) -> T:
+    """``build()``, the object of the table with the dotted key `at`; known by that path if somebody watches."""
+    if (watch := current()) is None:
+        return build()
+    before, watch.at = watch.at, at
+    try:
+        found = build()
+    finally:
+        watch.at = before
+    watch.name(found, at)
+    return found
+
+
 def current() -> Reads | None:
-    """Who is watching in this thread."""
+    """The notes that are taken in this thread; None where nobody watches."""
     return _now if _now is not None and _now.thread == threading.get_ident() else None
 
 
 @contextlib.contextmanager
 def watching(cls: type) -> Iterator[Reads]:
-    """Take notes of every field of a `cls` that is looked at. One at a time: a second thread waits."""
+    """Inside, notes are taken of every field of a `cls` that is looked at. A second thread waits for the first."""
     global _now
     with _WATCH:
         reads = Reads()

@@ -1,6 +1,7 @@
 """The IDX format of MNIST, gzipped or not.
 
-The header is 0, 0, a type code, the number of dimensions, then the sizes, big-endian. Images are flattened, one a row.
+The header is 0, 0, a type code, the number of dimensions, then the sizes, big-endian. Images are flattened, one per
+row.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from simlab.core.errors import BadInput, shown
 from simlab.data._limits import refuse_beyond_memory
 
 TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
-DEFLATE = 1032  # the most that a byte of gzip can become
+DEFLATE = 1032
+"""The most bytes that a byte of gzip can become."""
 
 
 def read(path: Path, zipped: bool) -> NDArray[Any]:

@@ -21,19 +21,26 @@ from numpy.typing import NDArray
 from simlab.core.errors import BadInput, shown
 from simlab.data._limits import chosen, refuse_beyond_memory, refuse_unless_real
 
-LONGEST_HEADER = 10_000
+LONGEST_HEADER_BYTES = 10_000
 VERSIONS = {(1, 0): 2, (2, 0): 4, (3, 0): 4}
 """Version → bytes of the header's length."""
-PIECE = 1 << 24
+PIECE_BYTES = 1 << 24
+"""Bytes read at a time."""
 
 
 class Header(NamedTuple):
-    """What an .npy file says of itself."""
+    """What an .npy file says of itself.
+
+    dtype: type of the numbers.
+    shape: shape of the array.
+    order: "C" or "F".
+    begin: where the numbers begin, in bytes.
+    """
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
-    order: Any  # "C" or "F"
-    begin: int  # of the numbers, in bytes
+    order: Any
+    begin: int
 
     @property
     def size(self) -> int:
@@ -72,7 +79,7 @@ def from_archive(path: Path, name: str) -> NDArray[Any]:
 def _filled(file: IO[bytes], header: Header, what: str) -> NDArray[Any]:
     content = np.empty(header.size, dtype=np.uint8)
     view, at = content.data, 0
-    while piece := file.read(PIECE):  # to the end, where the checksum of the archive is compared
+    while piece := file.read(PIECE_BYTES):  # to the end, where the checksum of the archive is compared
         if at + len(piece) > len(view):
             raise BadInput(f"{what}: longer than its header says")
         view[at : at + len(piece)] = piece
@@ -91,7 +98,7 @@ def _header(file: IO[bytes], what: str) -> Header:
         raise BadInput(f"{what}: version {'.'.join(map(str, version))} of the .npy format: must be 1.0, 2.0 or 3.0")
     digits = VERSIONS[version]
     length = int.from_bytes(file.read(digits), "little")
-    if length > LONGEST_HEADER:
+    if length > LONGEST_HEADER_BYTES:
         raise BadInput(f"{what}: damaged: a header of {length} bytes")
     text = file.read(length)
     if len(text) < length:

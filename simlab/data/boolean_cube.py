@@ -1,7 +1,7 @@
 """The uniform law on the cube {±s}^d, alone or beside another law: Unif({±s}^{d₁}) × D₂. MATH §4, §9.
 
-``scale = "unit"`` is s = 1/√d, d the dimension of all coordinates together, so that the cube {±s}^d lies on the unit
-sphere; of a cube as `rest` it is the same s.
+``scale = "unit"`` is s = 1/√d, d the number of all coordinates together, so that the cube {±s}^d lies on the unit
+sphere. Where `rest` is a cube with that scale as well, it has the same s.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class Law(Kind):
         """X : (n, d). Rows are drawn one after another: the first 100 of 200 are those of 100 (but see `together`)."""
 
     def together(self) -> bool:
-        """Whether all n rows are one design, of which the first few are no sample."""
+        """Whether all n rows are one design, so that the first few of them are no sample of the law."""
         return False
 
     def require(self) -> None:

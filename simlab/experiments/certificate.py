@@ -1,10 +1,14 @@
-"""The error that no two-layer net of a width can go below, and the least width for an error. MATH §8.
+"""The error that no two-layer net of a given width can go below, and the least width for a given error. MATH §8.
 
-Of a radial target under the law φ² (``ball_fourier``), nothing trained: the certificate of each of `widths`, the least
-width that it does not exclude for each of `eps`, the energy E(g−c)² (c the constant far out) and how much of (gφ)^ lies
-beyond each of `ratios` of the radius R_d of the tubes. Of a `reference` target the same beside it.
+The target is radial, the inputs have the law φ² (``ball_fourier``), and nothing is trained. Recorded are
 
-Streams: ``target``, for targets that are drawn.
+- the certificate, a lower bound of E(f−g)², for each of `widths`;
+- the least width that the certificate does not exclude, for each of `eps`;
+- the energy E(g−c)², c the constant that g is far out;
+- the share of (gφ)^ beyond each of `ratios` times R_d, the radius of the tubes;
+- the same for a `reference` target, where one is given.
+
+Streams: ``target``, for random targets.
 """
 
 from __future__ import annotations
@@ -29,7 +33,8 @@ from simlab.theory import tubes
 from simlab.theory.certificate import Spectrum
 from simlab.theory.hankel import check_breaks
 
-LARGEST_RATIO = 64.0  # beyond it a point takes seconds
+LARGEST_RATIO = 64.0
+"""Beyond it a point takes seconds."""
 
 
 class Certificate(OneShot):

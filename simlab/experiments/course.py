@@ -27,7 +27,7 @@ Fresh = Callable[[int, np.random.Generator], tuple[Floats, Floats]]
 """(n, rng) → n new samples X (n, d), y (n,) or (n, c)"""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Samples:
     """Samples to learn from, to measure on, and to choose a setting by; test and validation samples may be none.
 
@@ -46,7 +46,7 @@ class Samples:
     @classmethod
     def training(cls, X: Floats, y: Floats) -> Self:
         """Training samples alone."""
-        return cls(X=X, y=y, X_test=X[:0], y_test=y[:0], X_validation=X[:0], y_validation=y[:0])
+        return cls(X, y, X[:0], y[:0], X[:0], y[:0])
 
 
 @dataclass(kw_only=True)
@@ -55,7 +55,7 @@ class Course:
 
     problem: what the flow descends on.
     theta0: weights at the start.
-    linearised: problem and weights at the start of the linearised network beside; None where no observable needs it.
+    linearised: problem and weights at the start of the linearised network; None where no observable needs it.
     cache: what observables keep from record to record in this process.
     """
 

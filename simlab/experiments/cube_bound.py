@@ -1,16 +1,16 @@
 """What a kernel, or a linear fit over given features, leaves of the separation class on the cube {±1/√d}^d. MATH §9.
 
-Of every one of many random targets H = F + αG(F) (`targets.separation`, k coordinates and their parity) the oracle
-risk: the least E‖H − R‖², summed over the k outputs,
+For each of many random targets H = F + αG(F) (`targets.separation`: k coordinates and their parity) the oracle risk is
+recorded: the least E‖H − R‖², summed over the k outputs,
 
-- of a [kernel] over all weights of R = Σ_n w_n K(·, x_n), x_n the N samples, by `theory.cube`, and beside it what
-  ridge regression on the targets' own values at the x_n reaches with the best of the ridges;
-- of a [network] that is a feature map over all coefficients of its D features, by `theory.cube_features`.
+- with a [kernel], over all weights of R = Σ_n w_n K(·, x_n), x_n the N samples (`theory.cube`). Also recorded is the
+  risk of ridge regression on the target's own values at the x_n, with the best of the ridges;
+- with a [network] that is a feature map, over all coefficients of its D features (`theory.cube_features`).
 
-By default N = ⌊C(d,k)/1000⌋: with no more samples, or features, the risk of 99 % of the targets is to stay above α²/16.
-given = "target" shows what it is that is missing: the learner sees the right k coordinates alone, on {±1/√k}^k.
+By default N = ⌊C(d,k)/1000⌋. With no more samples, or features, the risk of 99 % of the targets is to stay above α²/16.
+``given = "target"`` shows what is missing: the learner then sees the right k coordinates alone, on {±1/√k}^k.
 
-Streams: data (samples, or the corners that features are measured on), target, features.
+Streams: ``data`` (samples, or the corners that features are measured on), ``target``, ``features``.
 """
 
 from __future__ import annotations

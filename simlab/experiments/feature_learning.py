@@ -1,18 +1,18 @@
-"""A flow of a network beside kernel ridge regression on the same samples: what learned features are worth. MATH §5–7.
+"""A flow of a network, and kernel ridge regression on the same samples: what learned features are worth. MATH §5–7.
 
 The network and its flow are those of `gradient_flow`. The kernel is fitted to the same (X, y) at every ridge, and its
-error E (f − f*)² is that over the same test inputs; to speak of the best ridge is then to choose it in hindsight, which
+error E (f − f*)² is measured on the same test inputs. Choosing the best ridge is then a choice in hindsight, which
 favours the kernel. Errors are mean squares: twice the losses. Streams: as in `gradient_flow`.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from simlab.core.errors import shown
+from simlab.core.fields import EachOnce
 from simlab.core.parsing import AsTuple
 from simlab.experiments.course import SampledCourse
 from simlab.experiments.gradient_flow import GradientFlow
@@ -36,16 +36,10 @@ class FeatureLearning(GradientFlow):
     )
 
     test_samples: int = Field(1000, ge=2, description="number of test samples")
-    ridges: Annotated[tuple[Annotated[float, Field(ge=0)], ...], AsTuple] = Field(
+    ridges: Annotated[tuple[Annotated[float, Field(ge=0)], ...], AsTuple, EachOnce] = Field(
         (1e-3, 1e-1, 1.0, 10.0), min_length=1, description="ridges λ of the kernel, each once"
     )
     kernel: Kernel = Field(description="kernel of the machine to compare with")
-
-    @model_validator(mode="after")
-    def _each_ridge_once(self) -> Self:
-        if len(set(self.ridges)) < len(self.ridges):
-            raise ValueError(f"ridges = {shown(list(self.ridges))}: each may be named once")
-        return self
 
     def outputs(self) -> dict[str, Output]:
         ridge = {"ridge": np.array(self.ridges)}

@@ -1,4 +1,4 @@
-"""Experiments that follow a flow: when to record, the linearised network beside, the rows and the ending.
+"""Experiments that follow a flow: when to record, what observables see, how the flow ends.
 
 A kind must define `prepare`, which gives a `Course`: the problem, where it starts, and what observables look at. For a
 network on samples that is a `SampledCourse`, and nothing else is needed:
@@ -69,8 +69,8 @@ SOLVER_STEPS = 3000
 class FollowedState(State):
     """Where a followed flow stands.
 
-    net: the flow of the network.
-    linear: that of the linearised network beside, where there is one.
+    net: state of the network's flow.
+    linear: state of the linearised network's flow; None where no observable needs it.
     recorded: number of records made.
     ending: a key of `ENDINGS`; 0 while it goes on.
     finished: whether all is recorded.
@@ -123,7 +123,7 @@ class Followed(Experiment):
 
     @property
     def needs_linearised(self) -> bool:
-        """Whether an observable needs the linearised network trained beside."""
+        """Whether an observable needs the linearised network, trained in the same flow."""
         return any(o.needs_linearised for o in self.observables)
 
     # What a kind defines, or may override.
@@ -230,8 +230,6 @@ class Followed(Experiment):
         if self.flow.clock == "time":
             return state.recorded, len(self.instants())
         return state.net.step, int(self.flow.last())
-
-    # How it is done.
 
     def instants(self) -> NDArray[Any]:
         """The steps, or times, to record."""

@@ -1,16 +1,18 @@
 """Random nets of one width against the Gaussian process of infinite width. [S1 §3–4], MATH §3, §5.
 
-Over `draws` independent nets f = H a of depth L at `points` fixed inputs, K the process's covariance (the kernel):
+`draws` independent nets f = H a of depth L are evaluated at `points` fixed inputs. K is the covariance of the process,
+the given kernel. Recorded are
 
 - *conjugate kernel* of one net, H Hᵀ → K: root mean square of H Hᵀ − K over draws and pairs, ~ m^(−1/2);
-- *covariance* over the draws, mean of f(x)f(y): its largest distance from K in standard errors of that mean;
-- *excess kurtosis* E f⁴/(E f²)² − 3, the mean over the inputs, ~ 1/m, and 0 for a Gaussian. Normalised ReLU has
-  exactly 3((1 + 5/m)^{L−1} − 1): ‖h^ℓ‖² is a product of independent factors of variance 5/m;
-- *Kolmogorov–Smirnov distance* of f(x) from N(0, K(x,x)), the largest over the inputs, beside the value that it
-  exceeds in 0.1 % of cases if all are Gaussian (Bonferroni over the inputs).
+- *covariance* over the draws, the mean of f(x)f(y): its largest distance from K in standard errors of that mean;
+- *excess kurtosis* E f⁴/(E f²)² − 3, the mean over the inputs: ~ 1/m, and 0 for a Gaussian. For normalised ReLU it is
+  exactly 3((1 + 5/m)^{L−1} − 1), as ‖h^ℓ‖² is a product of independent factors of variance 5/m;
+- *Kolmogorov–Smirnov distance* of f(x) from N(0, K(x,x)), the largest over the inputs, and the critical value that it
+  exceeds in 0.1 % of cases if all f(x) are Gaussian (Bonferroni over the inputs).
 
-All outputs of a net count in the covariance and the kurtosis, its first alone in the distance, which needs independent
-values. Standard errors of the first two are those of means over draws, of the kurtosis a jackknife over blocks.
+Covariance and kurtosis use all outputs of a net; the distance uses its first alone, as it needs independent values.
+Standard errors of the first two are those of means over draws; that of the kurtosis is a jackknife over blocks.
+
 Streams: ``data`` (inputs), ``init`` (nets, one after another).
 """
 

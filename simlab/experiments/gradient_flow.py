@@ -1,9 +1,8 @@
 """A flow of a network on a target over sampled inputs, with observables along the way. MATH §6.
 
-Any network with a gradient, any flow. Where an observable needs it (`linear_distance`) the network linearised at its
-start is trained beside it, with the same data, steps and noise.
-
-Where the target has several outputs the network has as many, and squares are summed over them.
+Any network with a gradient, any flow. Where an observable needs it (`linear_distance`), the network linearised at its
+start is trained too, with the same data, steps and noise. Where the target has several outputs the network must have
+as many, and squares are summed over them.
 
 Streams: ``data``, ``validation`` and ``test`` (inputs), ``target``, ``init``; flows: ``batches``, ``fresh``, ``noise``.
 """
@@ -24,7 +23,7 @@ from simlab.experiments.following import NO_RISK, Followed, check_outputs
 from simlab.flows.problem import GOING
 from simlab.networks.linearised import Linearised
 from simlab.networks.network import Trainable
-from simlab.observables.view import Setting, View, check
+from simlab.observables.view import Setting, View, check_setting
 from simlab.targets.target import Target
 
 _SMALL: dict[str, Any] = {
@@ -63,7 +62,7 @@ class GradientFlow(Followed):
         if self.needs_linearised and isinstance(self.network, Linearised):
             raise ValueError("network.kind = 'linearised': there is no distance to its own linearisation to observe")
         counts = self.samples, self.test_samples, self.validation_samples
-        check(self.observables, Setting(self.network, self.target, self.data, *counts))
+        check_setting(self.observables, Setting(self.network, self.target, self.data, *counts))
         if not self.data.finite:  # whose files may not be here
             self.target.check_in_spec(self.data.dimension())
         return self
@@ -93,17 +92,14 @@ class GradientFlow(Followed):
             new = self.data.sample(n, rng)
             return new, values(new)
 
-        samples = Samples(
-            X=X, y=values(X), X_test=X_test, y_test=values(X_test), X_validation=X_validation,
-            y_validation=values(X_validation),
-        )  # fmt: skip
+        samples = Samples(X, values(X), X_test, values(X_test), X_validation, values(X_validation))
         return SampledCourse.of(
             self, self.network, samples, theta0, dtype=self.dtype, fresh=None if self.data.finite else fresh,
             data=self.data, target=target,
         )  # fmt: skip
 
     def ending_at(self, view: View) -> int:
-        return GOING if _heavy_tail.has_risk(self.data, view) else NO_RISK
+        return NO_RISK if self.data.heavy_tail and view.network.grows(view.theta) else GOING
 
     def cost(self) -> tuple[float, float]:
         """About 6 flops per sample, weight and step; a solver's steps are guessed."""

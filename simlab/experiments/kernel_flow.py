@@ -2,11 +2,12 @@
 
     ḟ_t = −(1/n) K(·,X)(f_t(X) − y),      f_∞ = f_0 + K(·,X) K^{-1}(y − f_0(X))
 
-f_0 = 0, or a random net where a network is given. f_∞ is solved for directly (for a singular K: least squares of least
-norm, and the flow does not reach y). Times are 0 and log-spaced from `first_time` to `last_time`; integration begins
-anew at every recorded time with the residual left there, so that stopping changes no bit.
+f_0 = 0, or a random net where a network is given. f_∞ is solved for directly. For a singular K it is the least-squares
+solution of least norm, and the flow does not reach y. Recorded times are 0 and log-spaced from `first_time` to
+`last_time`. Integration begins anew at every recorded time with the residual left there, so that stopping changes no
+bit. Losses are (1/2n)Σ(f − y)².
 
-Streams: ``data`` and ``test`` (inputs), ``target``, ``init``. Losses are (1/2n)Σ(f − y)².
+Streams: ``data`` and ``test`` (inputs), ``target``, ``init``.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""The test error of kernel ridge regression on n samples, beside the average that theory predicts. MATH §5.
+"""The test error of kernel ridge regression on n samples, and the average that theory predicts. MATH §5.
 
-y_i = f*(x_i) + σ ε_i; the error is E (f − f*)² over fresh inputs and exact labels: excess error. All `ridges` are tried
-and one is chosen by the error on validation data, with noisy labels like the training ones; test data choose nothing.
+y_i = f*(x_i) + σ ε_i. The error is E (f − f*)² over fresh inputs and exact labels: the excess error. All `ridges` are
+tried, and the one with the least error on validation data, whose labels are as noisy as the training ones, is chosen;
+test data choose nothing. A `reference` kernel is fitted to the same data with a ridge of its own choice.
 
-The theory (`simlab.theory.learning_curve`) averages over data, and knows the target by its power a degree. It is there
-where inputs are uniform on the sphere that the kernel's spectrum is of and the target's power is known; else its
-numbers are NaN. The measured error by degree is that of the residual f − f*, over pairs of test points
-(`simlab.sphere.power.degree_power`); beside it `simlab.theory.degree_residual`.
+The theory (`simlab.theory.learning_curve`) averages over data, and needs the target's power per degree only. It applies
+where inputs are uniform on the sphere that the kernel's spectrum belongs to and the target's power is known; elsewhere
+its numbers are NaN. The error by degree is measured on the residual f − f*, over pairs of test points
+(`simlab.sphere.power.degree_power`), and predicted by `simlab.theory.degree_residual`.
 
-A `reference` kernel is fitted to the same data with a ridge of its own choice. Streams: ``data``, ``validation``,
-``test`` (inputs), ``target``, ``noise``, ``validation_noise``.
+Streams: ``data``, ``validation``, ``test`` (inputs), ``target``, ``noise``, ``validation_noise``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core.errors import SimlabError, shown
+from simlab.core.errors import SimlabError
+from simlab.core.fields import EachOnce
 from simlab.core.parsing import MOST_ENTRIES, AsTuple
 from simlab.core.rng import Streams
 from simlab.data.law import Law
@@ -95,7 +96,7 @@ class LearningCurve(OneShot):
     validation_samples: int = Field(500, ge=1, description="samples that choose the ridge")
     test_samples: int = Field(2000, ge=2 * BATCHES, description="inputs on which the error is measured")
     noise: float = Field(0.0, ge=0, description="standard deviation σ of the labels' noise")
-    ridges: Annotated[tuple[Annotated[float, Field(ge=0)], ...], AsTuple] = Field(
+    ridges: Annotated[tuple[Annotated[float, Field(ge=0)], ...], AsTuple, EachOnce] = Field(
         (1e-6, 1e-3, 1e-2, 1e-1, 1.0), min_length=1, description="ridges λ to choose from"
     )
     theory_degree: int = Field(60, ge=1, description="degrees that the theory sums one by one")
@@ -106,10 +107,8 @@ class LearningCurve(OneShot):
     reference: Kernel | None = Field(None, description="a kernel to compare with")
 
     @model_validator(mode="after")
-    def _each_ridge_once(self) -> Self:
+    def _fits_together(self) -> Self:
         self.target.check_scalar()
-        if len(set(self.ridges)) < len(self.ridges):
-            raise ValueError(f"ridges = {shown(list(self.ridges))}: each may be named once")
         if self.power_degree > self.theory_degree:
             raise ValueError(f"power_degree = {self.power_degree}: must not exceed theory_degree, {self.theory_degree}")
         return self
@@ -154,12 +153,9 @@ class LearningCurve(OneShot):
         target = self.target.draw(self.data.dimension(), streams["target"])
         counts = {"data": self.samples, "validation": self.validation_samples, "test": self.test_samples}
         X, X_validation, X_test = draw(self.data, counts, streams).values()
-        noise = self.noise * streams["noise"].standard_normal(self.samples)
-        validation_noise = self.noise * streams["validation_noise"].standard_normal(len(X_validation))
-        return Samples(
-            X=X, y=target(X) + noise, X_test=X_test, y_test=target(X_test), X_validation=X_validation,
-            y_validation=target(X_validation) + validation_noise,
-        )  # fmt: skip
+        y = target(X) + self.noise * streams["noise"].standard_normal(len(X))
+        noise = self.noise * streams["validation_noise"].standard_normal(len(X_validation))
+        return Samples(X, y, X_test, target(X_test), X_validation, target(X_validation) + noise)
 
     def _fit(self, kernel: Kernel, samples: Samples) -> Fit:
         K = kernel.gram(samples.X, threads=1)

@@ -1,20 +1,20 @@
-"""One-pass SGD at finite dimension beside the dimension-free dynamics, its limit. MATH §9.
+"""One-pass SGD at finite dimension, and its limit, the dimension-free dynamics. MATH §9.
 
 Everything that `gradient_flow` does and records, for two-layer nets of mean-field scaling on the cube and a target of a
-few coordinates; and, at the recorded times, on the same a_j with u = 0 and s = the root mean square of w·x:
+few coordinates. At the recorded times also, for the limit from the same a_j, u = 0 and s = the root mean square of w·x:
 
 - ``loss_limit``: ½E(f* − f)² of the dimension-free dynamics, exact; ``loss_difference``: the net's test loss less it;
 - ``distance``: the mean over the test inputs of (f_net − f_limit)²;
-- ``coefficient`` and ``coefficient_limit`` : (record, term), E f χ_S on the target's monomials: of the limit exact, of
-  the net as that plus the mean of (f_net − f_limit)χ_S over the test inputs, which is less noisy;
+- ``coefficient`` and ``coefficient_limit`` : (record, term), E f χ_S on the target's monomials. That of the limit is
+  exact; that of the net is the limit's plus the mean of (f_net − f_limit)χ_S over the test inputs, which is less noisy;
 - ``leap`` of the target: at most 1 for a merged staircase.
 
 Time is that of particles, step count × step: a step of η m (``step_unit = "particle"``) is the time η. The two agree
-for wide nets, high dimension and small noise: SGD adds a noise of the order η d/batch to f², from the d coordinates
-that do not count, neurons the order 1/m, and w·x is Gaussian, and u = 0 at the start, to within 1/d.
+for wide nets, high dimension and small noise. To f² SGD adds a noise of the order η d/batch, from the d coordinates
+that do not count, and the finite width one of the order 1/m; w·x is Gaussian, and u = 0 at the start, to within 1/d.
 
 The limit goes from one recorded time to the next by steps of at most ``limit_step``, or by an adaptive solver
-(`simlab.theory.dimension_free`). State: ``limit_{time,a,u,s}``, where it stands.
+(`simlab.theory.dimension_free`).
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class MergedStaircase(GradientFlow):
                 f"target.factor: {factor:.6g} times data.scale = {size:.6g} is not 1, so that z is not ±1; "
                 "set one to 1 over the other"
             )
-        leap.check_count(self.target.place_count(), dimension_free.MOST)
+        leap.check_count(self.target.place_count(), dimension_free.MOST_COORDINATES)
         try:
             dimension_free.check_activation(self.network.activation)
         except BadInput as error:

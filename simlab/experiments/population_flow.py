@@ -1,12 +1,12 @@
 """Exact population flow: a two-layer ReLU net on a ReLU teacher, inputs on the sphere or Gaussian, no samples. MATH §7.
 
-The flow descends on R = ½ E (α f − g)² itself, in closed form (`simlab.networks.population`); any flow that asks for a
-loss and its gradient alone will do. The risk is recorded to 1e-10 of itself: where the closed form in doubles loses
-more, near recovery, it is summed in double-double arithmetic (`simlab.theory.population`), down to 1e-30.
+The flow descends on R = ½ E (α f − g)² itself, in closed form (`simlab.networks.population`). Any flow will do that
+asks for a loss and its gradient alone. The risk is recorded to 1e-10 of itself, down to 1e-30: near recovery, where the
+closed form in doubles loses more, it is summed in double-double arithmetic (`simlab.theory.population`).
 
-Only a rotation-invariant law of inputs with a second moment, ReLU without biases, and a target whose ReLU neurons are
-known have this closed form; all else is refused. At a neuron of zero the risk has a kink, which weights reach in finite
-time where |a_j| > ‖w_j‖, or a_j is not trained, and it pays: descent goes on, a solver is then caught in ever smaller
+The closed form needs a rotation-invariant law of inputs with a second moment, ReLU without biases, and a target whose
+ReLU neurons are known; all else is refused. At a neuron of zero the risk has a kink. Weights may reach it in finite
+time where |a_j| > ‖w_j‖, or where a_j is not trained: descent then goes on, while a solver is caught in ever smaller
 steps.
 
 Test inputs, if any, are for observables. Streams: ``target``, ``init``, ``test``; flows: ``noise``.
@@ -34,13 +34,14 @@ from simlab.networks.population import gradient, scratch_size
 from simlab.networks.two_layer import TwoLayer
 from simlab.observables.observable import Observable
 from simlab.observables.risk import Risk
-from simlab.observables.view import Setting, View, check
+from simlab.observables.view import Setting, View, check_setting
 from simlab.observables.weight_movement import WeightMovement
 from simlab.targets import NeuronSum
 from simlab.targets.target import Target
 from simlab.theory.population import exact_risk
 
-CANCELLED = 1e-6  # of μ(Σ|b|n)²: where a risk in doubles has lost ten of its digits, or more
+CANCELLED = 1e-6
+"""A risk in doubles below this share of μ(Σ|b|n)² has lost ten of its digits, or more."""
 NO_CLOSED_FORM = "no closed form of the population risk"
 _SMALL: dict[str, Any] = {
     "experiment": {"kind": "population_flow", "test_samples": 4, "records": 6},
@@ -141,7 +142,7 @@ class PopulationFlow(Followed):
                     f"observables: {observable.kind} is about training samples, and there are none "
                     f"(allowed: {one_of(able)})"
                 )
-        check(self.observables, Setting(self.network, self.target, self.data, 0, self.test_samples))
+        check_setting(self.observables, Setting(self.network, self.target, self.data, 0, self.test_samples))
         return self
 
     def prepare(self, streams: Streams) -> Work:

@@ -1,22 +1,20 @@
-"""A flow on inputs of the law φ², beside it what theory says of the radial problem. MATH §8.
+"""A flow on inputs of the law φ², and what theory says of the radial problem. MATH §8.
 
 Everything that `gradient_flow` does and records, on ``ball_fourier``; and
 
 - for a three-layer net the α-flow, its limit of infinite width, at the recorded times: α_t and the exact population
-  loss ½E(f* − f)², started from the α₀ of the law of the weights (``alpha_limit``, ``loss_limit``) and from that of
-  the particles as drawn (``alpha_matched``, ``loss_matched``); both with the outer weights as drawn;
-- for a net with a width the ``certificate`` of two-layer nets of as many neurons in the first layer: their E(f − g)² is
-  at least that, whatever the weights (twice a loss); a deeper net may be below it.
+  loss ½E(f* − f)². It is started from the α₀ of the law of the weights (``alpha_limit``, ``loss_limit``) and from that
+  of the particles as drawn (``alpha_matched``, ``loss_matched``), both with the outer weights as drawn;
+- for a net with a width the ``certificate`` of two-layer nets with as many neurons as its first layer: their E(f − g)²
+  is at least that, whatever the weights (twice a loss). A deeper net may be below it.
 
-Where the target is not radial, or its breaks are too many or too far out, these are NaN; so is the α-flow from where it
-ends or takes more than `MOST_EVALUATIONS` to the next record. Its time is that of particles, v̇ = −m₁ ∂R/∂v: a step of
-η m₁ (``step_unit = "particle"``), or the time 1 of an ode with ``unit = "particle"``, is the time η, or 1.
-
-The α-flow goes from one recorded time to the next, so that what it gives depends on the times recorded, by about its
-tolerance, and on nothing else. State: ``{limit,matched}_{time,alpha,w,b}``, where it stands.
+These are NaN where the target is not radial, or where its breaks are too many or too far out. So is the α-flow from
+where it ends, or takes more than `MOST_EVALUATIONS` to the next record. Its time is that of particles, v̇ = −m₁ ∂R/∂v:
+a step of η m₁ (``step_unit = "particle"``) is the time η, as is the time η of an ode with ``unit = "particle"``. It
+goes from one recorded time to the next, so that its numbers depend on the recorded times, by about its tolerance.
 
 Functions that grow have infinite risk under this law (`_heavy_tail`): positive outer weights and unbounded activations
-are refused; training that makes an outer weight positive ends at the record that shows it.
+are refused, and training that makes an outer weight positive ends at the record that shows it.
 """
 
 from __future__ import annotations
@@ -44,7 +42,8 @@ from simlab.theory import alpha_flow
 from simlab.theory.alpha_flow import Accuracy
 from simlab.theory.certificate import certificate
 
-MOST_EVALUATIONS = 20_000  # a few seconds
+MOST_EVALUATIONS = 20_000
+"""Right-hand sides of the α-flow from one record to the next: a few seconds."""
 NAN = float("nan")
 _SMALL: dict[str, Any] = {
     "experiment": {"kind": "radial_flow", "samples": 64, "test_samples": 32, "records": 7},

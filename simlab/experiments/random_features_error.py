@@ -1,9 +1,11 @@
 """How far m random features are from the kernel they tend to, and what it costs in regression. [S1 §2], MATH §5.
 
-K̂ = Φ Φᵀ of one draw of the feature map against its limit K, over all pairs of `points` inputs: sup and root mean square
-of |K̂ − K|, both ~ m^(−1/2). K is the map's own `exact` where it has one, else the given kernel. With a target also
-ridge regression on `samples` inputs with either, f = K(·,X)(K + λI)^{-1} y, and the risk E(f − f*)² of both over those
-same points: that with features exceeds the least by at most a multiple of 1/√m + 1/√n (Rahimi–Recht).
+K̂ = Φ Φᵀ of one draw of the feature map is compared with its limit K over all pairs of `points` inputs: the largest and
+the root mean square of |K̂ − K|, both ~ m^(−1/2). K is the map's own `exact` where it has one, else the given kernel.
+
+With a target, ridge regression f = K(·,X)(K + λI)^{-1} y on `samples` inputs is done with K̂ and with K, and the risk
+E(f − f*)² of both is measured at the same points. That with features exceeds the least by at most a multiple of
+1/√m + 1/√n (Rahimi–Recht).
 
 Streams: ``test`` (points), ``data`` (training inputs), ``target``, ``features``.
 """
@@ -27,7 +29,8 @@ from simlab.record.schema import Output
 from simlab.targets.target import Target
 
 Floats = NDArray[np.float64]
-BLOCK_FLOATS = 1 << 22  # entries of Φ in memory at once: 32 MB
+BLOCK_FLOATS = 1 << 22
+"""Entries of Φ in memory at once: 32 MB."""
 
 
 class RandomFeaturesError(OneShot):

@@ -1,9 +1,11 @@
 """Kernel ridge regression on labelled images: the accuracy of a kernel, λ chosen on validation images. [S0], MATH §5.
 
-The first `train` images of the training file are learned, its last `validation` ones choose λ, and the test file is
-looked at with that λ alone. Targets are one-hot − 1/classes, the solution is (K + nλI)⁻¹Y at every λ together, by
-conjugate gradients on a stored Gram matrix (`simlab.machines.conjugate`) whose state is checkpointed; the Gram matrix
-and its preconditioner are derived again when a point goes on. The class with the largest output is predicted.
+The first `train` images of the training file are learned, its last `validation` images choose λ, and the test file is
+looked at with that λ alone. Targets are one-hot − 1/classes; the class with the largest output is predicted.
+
+(K + nλI)⁻¹Y is solved for every λ together, by conjugate gradients on a stored Gram matrix
+(`simlab.machines.conjugate`), whose state is checkpointed. The Gram matrix and its preconditioner are derived again
+when a point goes on.
 
 Stream ``sketch`` draws the columns of the preconditioner: it changes the solution within its tolerance only.
 """
@@ -35,13 +37,14 @@ from simlab.record.schema import Output
 
 Floats = NDArray[np.float64]
 MOST_ITERATIONS = 1000
+"""Of conjugate gradients."""
 PREDICTED_ROWS = 1000
 """Images predicted at a time."""
 
 
 @dataclass
 class Work:
-    """What can be derived again; the system and its preconditioner when they are first asked for.
+    """What can be derived again. The system and its preconditioner are made when they are first asked for.
 
     experiment: the experiment.
     X: training images, (n, pixels).

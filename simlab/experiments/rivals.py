@@ -3,17 +3,18 @@
 The learners, all on the same samples:
 
     "descent"   the network, trained by the flow
-    "tangent"   the network linearised where it was drawn: f₀ + K(·,X)(K + λI)⁻¹(y − f₀), K its exact tangent kernel, of
-                all outputs together where the network tells it (`tangent_blocks`), else the mean over outputs
+    "tangent"   the network linearised at its start: f₀ + K(·,X)(K + λI)⁻¹(y − f₀), K its exact tangent kernel. K is of
+                all outputs together where the network gives that (`tangent_blocks`), else the mean over outputs
     "last"      its last layer alone: ridge regression with the conjugate kernel H Hᵀ
-    "kernel"    kernel ridge regression with the kernel given
+    "kernel"    kernel ridge regression with the given kernel
 
-A kernel machine takes that of the `ridges`, in units of the mean of K's diagonal, which has the least error on the
-validation data; a search over steps and weight decays is an axis of the sweep, whose best is to be chosen by
-`validation_error` as well. Test data choose nothing. Errors are E‖f − y‖², summed over the outputs; those of a net that
-diverged are NaN. Where the target is F + αG(F) the parts of both in f are recorded (`simlab.targets.hierarchy`).
+A kernel machine takes the ridge with the least error on the validation data; `ridges` are in units of the mean of K's
+diagonal. A search over steps and weight decays is an axis of the sweep, whose best is to be chosen by
+`validation_error` as well. Test data choose nothing. Errors are E‖f − y‖², summed over the outputs, and NaN for a net
+that diverged. Where the target is F + αG(F), the parts of both in f are recorded (`simlab.targets.hierarchy`).
 
-coordinates = "target" shows the learner those coordinates of x alone that the target depends on.
+``coordinates = "target"`` shows the learner only those coordinates of x that the target depends on.
+
 Streams: ``data``, ``validation``, ``test`` (inputs), ``target``, ``init``; flows: ``batches``, ``fresh``, ``noise``.
 """
 
@@ -27,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from simlab.core.errors import shown
+from simlab.core.fields import EachOnce
 from simlab.core.parsing import AsTuple
 from simlab.core.rng import Streams
 from simlab.core.state import State
@@ -119,7 +120,7 @@ class Rivals(Experiment):
     samples: int = Field(ge=1, description="number n of training samples")
     validation_samples: int = Field(1000, ge=1, description="samples that choose the ridge")
     test_samples: int = Field(2000, ge=2, description="samples on which the error is measured")
-    ridges: Annotated[tuple[Annotated[float, Field(ge=0)], ...], AsTuple] = Field(
+    ridges: Annotated[tuple[Annotated[float, Field(ge=0)], ...], AsTuple, EachOnce] = Field(
         (1e-4, 1e-3, 1e-2, 1e-1, 1.0), min_length=1, description="ridges λ, in units of the mean of K's diagonal"
     )
     coordinates: Literal["all", "target"] = Field("all", description="target: only those that the target depends on")
@@ -136,8 +137,6 @@ class Rivals(Experiment):
             raise ValueError("learner = 'kernel': give a [kernel] table")
         if self.learner == "last" and not self.network.has_features:
             raise ValueError(f"network.kind = {self.network.kind!r}: learner = 'last' needs its features")
-        if len(set(self.ridges)) < len(self.ridges):
-            raise ValueError(f"ridges = {shown(list(self.ridges))}: each may be named once")
         return self
 
     @model_validator(mode="after")
@@ -182,14 +181,12 @@ class Rivals(Experiment):
         def fresh(n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
             return labelled(self.data.sample(n, rng))
 
-        (X, y), (X_validation, y_validation), (X_test, y_test) = (labelled(rows) for rows in inputs.values())
-        samples = Samples(
-            X=X, y=y, X_test=X_test, y_test=y_test, X_validation=X_validation, y_validation=y_validation
-        )  # fmt: skip
+        train, validation, test = (labelled(rows) for rows in inputs.values())
+        samples, X = Samples(*train, *test, *validation), train[0]
         theta0, problem = self.network.initialise(X.shape[1], streams["init"]), None
         if self.learner == "descent":
             problem = Problem.of(
-                Bound(self.network, X.shape[1], self.dtype), X, y, self.flow.output_scale(),
+                Bound(self.network, X.shape[1], self.dtype), *train, self.flow.output_scale(),
                 width=self.network.particle_count(), fresh=None if self.data.finite else fresh,
             )  # fmt: skip
         parts = target.parts(inputs["test"]) if isinstance(target, Hierarchy) else None

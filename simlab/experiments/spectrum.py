@@ -1,6 +1,6 @@
 """The spectrum of a kernel on the sphere or the cube, with the decay it should have and the decay it has. MATH §4.
 
-Streams: none, nothing is random. A `reference` kernel's eigenvalues are recorded beside the kernel's own.
+The eigenvalues of a `reference` kernel are recorded too, where one is given. Nothing is random.
 """
 
 from __future__ import annotations

@@ -1,15 +1,17 @@
 """Which degrees of a target are learned: from n samples by a kernel, or by N random neurons from ∞ samples. MATH §7.
 
-x uniform on S^{d−1}(√d); targets f* = Σ_k Z_k of the given degrees, Z_k(x) = √N(d,k) P_k(v_k·x̂) with random axes v_k:
-power 1 in each degree. Recorded is E (f_k − Z_k)², the share of degree k that is not learned, exact given the draw:
+x is uniform on S^{d−1}(√d). Targets are f* = Σ_k Z_k over the given degrees, Z_k(x) = √N(d,k) P_k(v_k·x̂) with random
+axes v_k: power 1 in each degree. Recorded is E (f_k − Z_k)², the share of degree k that is not learned, exact given the
+draw. The learners:
 
 - ``krr``: kernel ridge regression on n samples, f = Σ α_i κ(x_i·x); Funk–Hecke gives f_k (`simlab.sphere.zonal`). The
-  average predicted by `simlab.theory.learning_curve` stands beside it;
-- ``rf``, ``nt``: the best fit by N random neurons φ(w·x + b), and by their tangent features too, at n = ∞
+  average that `simlab.theory.learning_curve` predicts is recorded too;
+- ``rf``, ``nt``: the best fit by N random neurons φ(w·x + b), or by these and their tangent features, at n = ∞
   (`simlab.theory.neuron_span`).
 
-Several targets are fitted to one draw of inputs or weights, and their mean is recorded. Streams: ``data`` (inputs or
-weights), ``target``, ``noise``.
+Several targets are fitted to one draw of inputs or weights, and their mean is recorded.
+
+Streams: ``data`` (inputs or weights), ``target``, ``noise``.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from pydantic import Field, model_validator
 
 from simlab.activations.activation import Activation
 from simlab.core.errors import BadInput, shown
+from simlab.core.fields import EachOnce
 from simlab.core.parsing import AsTuple
 from simlab.core.rng import Streams
 from simlab.experiments._sphere import is_profile
@@ -61,7 +64,7 @@ class Staircase(OneShot):
     )
     dim: int = Field(ge=3, description="dimension d")
     size: int = Field(ge=1, description="number n of samples (krr) or N of neurons (rf, nt)")
-    degrees: Annotated[tuple[Annotated[int, Field(ge=0, le=20)], ...], AsTuple] = Field(
+    degrees: Annotated[tuple[Annotated[int, Field(ge=0, le=20)], ...], AsTuple, EachOnce] = Field(
         (1, 2, 3), min_length=1, description="degrees of the target, power 1 each"
     )
     targets: int = Field(10, ge=1, description="how many targets to average over")
@@ -85,8 +88,6 @@ class Staircase(OneShot):
             raise ValueError(f"activation = {self.activation.kind!r}: it jumps and has no tangent features; use rf")
         if self.learner == "krr" and self.bias:
             raise ValueError("bias belongs to rf and nt; a kernel has bias_std")
-        if len(set(self.degrees)) < len(self.degrees):
-            raise ValueError(f"degrees = {shown(list(self.degrees))}: each may be named once")
         if max(self.degrees) > self.max_degree:
             raise ValueError(f"degrees = {shown(list(self.degrees))}: must not exceed max_degree = {self.max_degree}")
         return self

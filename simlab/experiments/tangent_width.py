@@ -1,11 +1,15 @@
 """The tangent kernel of random nets of one width against that of infinite width. [S1 §5], MATH §6.
 
-K̂ = J Jᵀ of `draws` independent nets at `points` fixed inputs, Θ its limit (`simlab.networks.limit`: any depth and
-activation, the layers that are trained). For every net the root mean square and the largest of |K̂ − Θ| over pairs, and
-‖K̂ − Θ‖/‖Θ‖ in the Frobenius norm, all ~ m^(−1/2); over the nets the largest distance of the mean K̂ from Θ in standard
-errors: no bias beyond them for one hidden layer, one of ~ 1/m for more.
+K̂ = J Jᵀ of `draws` independent nets is compared with its limit Θ at `points` fixed inputs (`simlab.networks.limit`: any
+depth and activation, and the layers that are trained). Recorded are
 
-A `bottleneck` of the net is ignored in the limit: such a net does not tend to it however wide the rest, a control.
+- for every net the root mean square and the largest of |K̂ − Θ| over pairs, and ‖K̂ − Θ‖/‖Θ‖ in the Frobenius norm, all
+  ~ m^(−1/2);
+- over all nets the largest distance of the mean K̂ from Θ in standard errors: no bias beyond them for one hidden layer,
+  one of ~ 1/m for more.
+
+A `bottleneck` of the net is ignored in the limit: such a net does not tend to it, however wide the rest: a control.
+
 Streams: ``data`` (inputs), ``init`` (nets, one after another).
 """
 

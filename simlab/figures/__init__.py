@@ -1,7 +1,8 @@
 """figures: one file per way to draw the results of a run, a class of contract `Figure`.
 
+>>> from simlab.record.reader import Results
 >>> figure = figures.get("trajectories", y=["train_loss"])
->>> figures.save(figure, simlab.Results("out/lazy"), Path("loss.pdf"))
+>>> figures.save(figure, Results("out/lazy"), Path("loss.pdf"))
 
 Figures are drawn from results.h5 alone, without a display. What is fitted in them comes from `simlab.statistics`.
 Beside the kinds there are files that figures and claims share: style (panels, colours, files), words (names and

@@ -13,15 +13,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
+from pydantic import Field
 
 from simlab.figures.figure import Figure
 from simlab.figures.style import add_title, colours, panels, tick_at
 from simlab.figures.words import point_label, readable
 from simlab.record.reader import Results
 
-WIDE = 20.0
+WIDE_FACTOR = 20.0
 """A numeric axis that spans more than this factor is logarithmic."""
-MANY = 16
+MANY_ENTRIES = 16
+"""A legend with more than these has two columns."""
 LEGEND_INCHES = 1.9
 
 
@@ -29,7 +31,7 @@ class Accuracies(Figure):
     """Test accuracies against the last axis of the sweep, and validation accuracies against the ridge λ."""
 
     needs = ("test_accuracy", "test_spread", "validation_accuracy_by_ridge")
-    title: str = ""
+    title: str = Field("", description="above all panels")
 
     def draw(self, results: Results) -> Picture:
         figure, (left, right) = panels(2)
@@ -60,14 +62,14 @@ class Accuracies(Figure):
         if left.get_legend_handles_labels()[1]:
             left.legend(frameon=False, fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
         if entries := len(right.get_legend_handles_labels()[1]):
-            columns = 1 + (entries > MANY)
+            columns = 1 + (entries > MANY_ENTRIES)
             figure.set_figwidth(figure.get_figwidth() + LEGEND_INCHES * columns)
             right.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1), ncols=columns)
         return add_title(figure, self.title)
 
 
 def _logarithmic(across: NDArray[Any]) -> bool:
-    return bool(across.dtype.kind in "iuf" and across.min() > 0 and across.max() > WIDE * across.min())
+    return bool(across.dtype.kind in "iuf" and across.min() > 0 and across.max() > WIDE_FACTOR * across.min())
 
 
 def _apart(across: NDArray[Any], offset: float, lines: int) -> NDArray[np.float64]:

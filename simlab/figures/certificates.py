@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
+from pydantic import Field
 
 from simlab.figures.curves import label
 from simlab.figures.figure import Figure
@@ -25,7 +26,7 @@ class Certificates(Figure):
     """Least error of a width, and least width for an error, by certificate."""
 
     needs = ("bound", "log10_width")
-    title: str = ""
+    title: str = Field("", description="above all panels")
 
     def draw(self, results: Results) -> Picture:
         along = results.dims["log10_width"][:-1]

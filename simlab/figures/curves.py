@@ -63,8 +63,8 @@ def stairs(axis: Axes, results: Results, at: Where, what: str) -> None:
             axis.errorbar(x[some], share[some, i], spread[some, i], fmt=mark, capsize=2, label=text, **look)
             known = bool(np.isfinite(predicted[some, i]).all())
             theory |= known
-            drawn, style = (predicted, "--") if known else (share, "-")
-            axis.plot(x[some], drawn[some, i], style, lw=1 + below, color=shade)
+            line, style = (predicted, "--") if known else (share, "-")
+            axis.plot(x[some], line[some, i], style, lw=1 + below, color=shade)
     if theory:
         axis.plot([], [], "--", lw=1, color=GREY, label="dashed: theory")
     for step in range(int(np.floor(x.min())), int(np.ceil(x.max())) + 1):

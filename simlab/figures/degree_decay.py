@@ -26,7 +26,8 @@ from simlab.record.schema import Output
 from simlab.statistics.degrees import degrees_present, predicted_slope
 
 NEEDED = "residual_power"
-FLOOR = 5e-3
+FLOOR_SHARE = 5e-3
+"""Lower end of the vertical axis, as a share of the power at the start."""
 
 
 class DegreeDecay(Figure):
@@ -72,7 +73,7 @@ def decay_lines(axis: Axes, results: Results, points: list[dict[str, Any]], seed
     if "limit_eigenvalue" in results:
         text = r"$(1 - \eta\mu_k)^{2t}$" if x_name == "step" else r"$\exp(-2\mu_k t)$"
         axis.plot([], [], "--", lw=1.4, color=GREY, label=text)
-    axis.set(yscale="log", ylim=(FLOOR, 2.0), xlabel=readable(x_name), ylabel="residual power / start")
+    axis.set(yscale="log", ylim=(FLOOR_SHARE, 2.0), xlabel=readable(x_name), ylabel="residual power / start")
     axis.set_xscale("symlog", linthresh=first_x)
     axis.set_xlim(left=0.0)
     axis.legend(frameon=False, fontsize=8, loc="lower left")

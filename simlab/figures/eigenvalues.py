@@ -10,6 +10,7 @@ import itertools
 
 import numpy as np
 from matplotlib.figure import Figure as Picture
+from pydantic import Field
 
 from simlab.figures.figure import Figure
 from simlab.figures.spectra import compensated_axes, eigenvalue_axes, eigenvalue_lines, law_power
@@ -23,7 +24,7 @@ class Eigenvalues(Figure):
     """Eigenvalues against the degree, and compensated by the predicted law."""
 
     needs = ("log10_eigenvalue", "log10_predicted")
-    title: str = ""
+    title: str = Field("", description="above all panels")
 
     def draw(self, results: Results) -> Picture:
         dims = results.dims["trace"]

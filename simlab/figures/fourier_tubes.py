@@ -1,5 +1,7 @@
-"""The network's |(fφ)^| with its tubes beside the target's |(gφ)^|, a row of two panels a point of the sweep; the last
-record. Lines are the edges of the tubes span(w_j) + R_d B, the circle has radius R_d."""
+"""The network's |(fφ)^| with its tubes, and the target's |(gφ)^|: a row of two panels per point, at the last record.
+
+Lines are the edges of the tubes span(w_j) + R_d B, the circle has radius R_d.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ class FourierTubes(Figure):
     """Fourier transforms of net and target, with the tubes of the net."""
 
     needs = ("fourier_net", "fourier_target", "tube_angle", "net_outside", "target_outside")
-    title: str = ""
+    title: str = Field("", description="above all panels")
     decades: float = Field(4.0, gt=0, le=16, description="of the colour scale, below the largest value")
 
     def draw(self, results: Results) -> Picture:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
+from pydantic import Field
 
 from simlab.core.errors import BadInput
 from simlab.figures.curves import label, learning_curve, log_axes
@@ -28,7 +29,7 @@ class LearningCurves(Figure):
     """Test errors against the number of samples, with the theory."""
 
     needs = ("test_error", "theory", "rate")
-    title: str = ""
+    title: str = Field("", description="above all panels")
 
     def draw(self, results: Results) -> Picture:
         if SAMPLES not in results:

@@ -14,12 +14,16 @@ from matplotlib.mathtext import MathTextParser
 from matplotlib.text import Text
 from matplotlib.typing import ColorType
 
-DECIMALS = re.compile(r"\d\.\d{4,}")
-NAMES = re.compile(r"\b(network|flow|kernel|data|experiment|target)\.[a-z]|[a-z]_[a-z]{2}")
+from simlab.core.checking import ensure
+
+LONG_DECIMALS = re.compile(r"\d\.\d{4,}")
+CODE_NAMES = re.compile(r"\b(network|flow|kernel|data|experiment|target)\.[a-z]|[a-z]_[a-z]{2}")
 LEAST_CONTRAST = 3.0
+"""Ratio of the luminances of white and a colour; WCAG 2 asks for 3 from graphics."""
 LEAST_POINTS = 8
-"""Size of the letters in a legend"""
+"""Size of the letters in a legend."""
 MOST_COLUMNS = 3
+"""Panels in a row."""
 
 
 def contrast(colour: ColorType, alpha: float | None = 1.0) -> float:
@@ -49,35 +53,31 @@ def labelled(axis: Axes) -> list[tuple[str, Line2D]]:
 
 
 def check_looks(picture: Picture) -> None:
-    """Raise AssertionError unless lines and words are readable, numbers are rounded, no name of the code is seen,
-    and at most three panels are in a row."""
+    """Raise AssertionError, with one line that says what is wrong, unless a picture is readable.
+
+    Lines and words have contrast, numbers are rounded, no name of the code is seen, mathematics is set as such, and at
+    most three panels are in a row.
+    """
     for axis in picture.axes:
         place = axis.get_subplotspec()
-        _require(place is None or place.get_gridspec().ncols <= MOST_COLUMNS, "more than three panels in a row")
+        ensure(place is None or place.get_gridspec().ncols <= MOST_COLUMNS, "more than three panels in a row")
         on_picture = bool(axis.images)
         for line in axis.lines:
             if not on_picture and np.size(line.get_xdata()):
                 clear = contrast(line.get_color(), line.get_alpha()) >= LEAST_CONTRAST
-                _require(
-                    clear, f"line {line.get_label()!r}: colour {line.get_color()} has too little contrast on white"
-                )
+                ensure(clear, f"line {line.get_label()!r}: colour {line.get_color()} has too little contrast on white")
         legend = axis.get_legend()
         for text in [] if legend is None else legend.get_texts():
-            _require(float(text.get_fontsize()) >= LEAST_POINTS, f"legend entry {text.get_text()!r} is too small")
+            ensure(float(text.get_fontsize()) >= LEAST_POINTS, f"legend entry {text.get_text()!r} is too small")
     for text in texts(picture):
         words = text.get_text()
         outside = re.sub(r"\$[^$]*\$", "", words)
-        _require(contrast(text.get_color(), text.get_alpha()) >= LEAST_CONTRAST, f"{words!r}: too little contrast")
-        _require(not DECIMALS.search(words), f"{words!r}: a number of more than three decimals")
-        _require(not NAMES.search(outside), f"{words!r}: a name of the code, not of the field")
-        _require("^" not in outside, f"{words!r}: mathematics outside of mathtext")
+        ensure(contrast(text.get_color(), text.get_alpha()) >= LEAST_CONTRAST, f"{words!r}: too little contrast")
+        ensure(not LONG_DECIMALS.search(words), f"{words!r}: a number of more than three decimals")
+        ensure(not CODE_NAMES.search(outside), f"{words!r}: a name of the code, not of the field")
+        ensure("^" not in outside, f"{words!r}: mathematics outside of mathtext")
         try:
             for part in words.splitlines():
                 MathTextParser("path").parse(part)
         except ValueError as error:
             raise AssertionError(f"{words!r}: not mathtext ({error})") from None
-
-
-def _require(holds: bool, says: str) -> None:
-    if not holds:
-        raise AssertionError(says)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from matplotlib.figure import Figure as Picture
 from pydantic import Field
 
 from simlab.core.errors import BadInput, nearest, one_of, shown
+from simlab.core.parsing import AsTuple
 from simlab.figures.figure import Figure
 from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.seeds import SEEDS
@@ -34,12 +35,14 @@ class Scaling(Figure):
         {"x": "flow.alpha", "y": ["weight_movement"], "of": "largest", "fit": False},
     )
     x: str = Field(description="an axis of the sweep")
-    y: list[str] = Field(min_length=1, max_length=6, description="recorded names, one panel each")
+    y: Annotated[tuple[str, ...], AsTuple] = Field(
+        min_length=1, max_length=6, description="recorded names, one panel each"
+    )
     of: Literal["end", "largest"] = Field("end", description="which value of a trajectory: its last or its largest")
     fit: bool = Field(True, description="fit a power law to each line")
     reference: float | None = Field(None, description="exponent of a line to compare with")
     seeds: SEEDS = "band"
-    title: str = ""
+    title: str = Field("", description="above all panels")
 
     def check(self, outputs: Mapping[str, Output]) -> None:
         known = [name for name, output in outputs.items() if output.dims in ((), (RECORD,))]

@@ -23,7 +23,7 @@ class Staircases(Figure):
     """Shares of every degree that are not learned, against the size."""
 
     needs = ("unlearned",)
-    title: str = ""
+    title: str = Field("", description="above all panels")
     size: str = Field("size", description="what the horizontal axis counts: n, N, …")
 
     def draw(self, results: Results) -> Picture:

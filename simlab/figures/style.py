@@ -19,11 +19,11 @@ from simlab.record.atomic import committing
 
 matplotlib.use("Agg", force=False)
 
-PANEL = (4.2, 3.5)
-"""Width and height of one panel in inches."""
+PANEL_INCHES = (4.2, 3.5)
+"""Width and height of one panel."""
 MOST_COLUMNS = 3
 TITLE_POINTS = 10
-NEAR = 0.05
+NEAR_SHARE = 0.05
 """Ticks nearer to each other than this share of a logarithmic axis would be written over each other."""
 
 # Fixed colours, each of a contrast of at least 3:1 on white. Whoever uses two also uses two marks or line styles.
@@ -31,8 +31,8 @@ BLUE, RED, BROWN, GREEN, PURPLE, GREY = "C0", "C3", "#b85c00", "#23801f", "C4", 
 MEASURED, CONTROL_COLOUR = BLUE, RED
 GUIDE = "0.5"
 """Levels, thresholds and other lines that are no data."""
-LIGHTEST = 0.62
-"""Of plasma: beyond it the contrast on white falls below 3:1."""
+LIGHTEST_SHARE = 0.62
+"""Of the colour map plasma: beyond it the contrast on white falls below 3:1."""
 
 _TEXT: dict[Any, Any] = {"axes.labelsize": 10, "xtick.labelsize": 9, "ytick.labelsize": 9}
 _FILES: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "simlab", "pdf.fonttype": 42}
@@ -68,7 +68,7 @@ def paired_panels(count: int) -> tuple[Picture, list[tuple[Axes, Axes]]]:
 
 def _grid(rows: int, columns: int) -> tuple[Picture, list[Axes]]:
     with matplotlib.rc_context(_TEXT):
-        figure = Picture(figsize=(PANEL[0] * columns, PANEL[1] * rows), layout="constrained")
+        figure = Picture(figsize=(PANEL_INCHES[0] * columns, PANEL_INCHES[1] * rows), layout="constrained")
         axes: list[Axes] = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for axis in axes:
         axis.grid(True, which="major", alpha=0.25)
@@ -114,15 +114,15 @@ def save(picture: Picture, path: Path, about: Mapping[str, str] | None = None, d
 def colours(count: int) -> list[Any]:
     """`count` colours from dark to lighter, in order without colour vision, each of contrast 3:1 or more on white."""
     map_ = matplotlib.colormaps["plasma"]
-    return [map_(LIGHTEST * i / max(1, count - 1)) for i in range(count)]
+    return [map_(LIGHTEST_SHARE * i / max(1, count - 1)) for i in range(count)]
 
 
 def tick_at(axis: Axes, values: Any) -> None:
     """Ticks of a logarithmic x axis at these values alone, as plain numbers; one too near to another is left out."""
     values = sorted(set(np.asarray(values).tolist()))
-    least = (values[-1] / values[0]) ** NEAR if values[0] > 0 else 1.0
-    kept = values[:1]
+    least = (values[-1] / values[0]) ** NEAR_SHARE if values[0] > 0 else 1.0
+    ticks = values[:1]
     for value in values[1:]:
-        kept += [value] if value >= least * kept[-1] else []
-    axis.set_xticks(kept, labels=[number(value, values) for value in kept])
+        ticks += [value] if value >= least * ticks[-1] else []
+    axis.set_xticks(ticks, labels=[number(value, values) for value in ticks])
     axis.xaxis.set_minor_locator(NullLocator())

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from matplotlib.figure import Figure as Picture
 from pydantic import Field
 
 from simlab.core.errors import BadInput, nearest, one_of, shown
+from simlab.core.parsing import AsTuple
 from simlab.figures.figure import Figure
 from simlab.figures.powers import legend_below
 from simlab.figures.seeds import SEEDS, courses
@@ -33,18 +34,24 @@ class Trajectories(Figure):
         {"y": ["train_loss"]},
         {"y": ["train_loss", "step"], "beside": ["test_loss", ""], "log_y": False},
     )
-    y: list[str] = Field(min_length=1, max_length=6, description="recorded names, one panel each")
-    beside: list[str] = Field([], description='of each panel a recorded name to draw dashed, "" for none')
+    y: Annotated[tuple[str, ...], AsTuple] = Field(
+        min_length=1, max_length=6, description="recorded names, one panel each"
+    )
+    beside: Annotated[tuple[str, ...], AsTuple] = Field(
+        (), description='of each panel a recorded name to draw dashed, "" for none'
+    )
     x: Literal["step", "time", "record"] = Field("step", description="the horizontal axis")
-    log_x: bool = False
-    log_y: bool = True
+    log_x: bool = Field(False, description="a logarithmic horizontal axis, linear below its first positive value")
+    log_y: bool = Field(True, description="a logarithmic vertical axis")
     seeds: SEEDS = "band"
-    title: str = ""
+    title: str = Field("", description="above all panels")
 
     def check(self, outputs: Mapping[str, Output]) -> None:
         known = [name for name, output in outputs.items() if output.dims == (RECORD,)]
         if self.beside and len(self.beside) != len(self.y):
-            raise BadInput(f'figure.beside = {shown(self.beside)}: must have {len(self.y)} names as y has, "" for none')
+            raise BadInput(
+                f'figure.beside = {shown(list(self.beside))}: must have {len(self.y)} names as y has, "" for none'
+            )
         for name in [*self.y, *filter(None, self.beside), self.x]:
             if name not in known and name != RECORD:
                 raise BadInput(
@@ -59,7 +66,7 @@ class Trajectories(Figure):
         own = len(points) <= MOST_COLOURS or len(dims) == 1
         keys = points if own else list(dict.fromkeys(point[:1] for point in points))
         shades = dict(zip(keys, colours(len(keys)), strict=True))
-        dashed = self.beside or [""] * len(self.y)
+        dashed = self.beside or ("",) * len(self.y)
         for axis, name, beside in zip(axes, self.y, dashed, strict=True):
             first_x, named = float("inf"), set()
             for point in points:

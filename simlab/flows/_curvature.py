@@ -1,5 +1,6 @@
-"""How large a step may be: λ_max of K/n, K the tangent kernel on the training data (the Gauss–Newton matrix of R_α has
-the same eigenvalues, whatever α), and the largest diagonal entry of K.
+"""How large a step may be: λ_max of K/n and the largest diagonal entry of K, the tangent kernel on the training data.
+
+The Gauss–Newton matrix of R_α has the same eigenvalues, whatever α.
 
 Descent on the linearised loss contracts mode i by 1 − η λ_i, and is stable for η < 2/λ_max, "the edge". For
 mini-batches of B samples drawn independently, with H = E J_iᵀJ_i and κ = max_i ‖J_i‖²,
@@ -7,8 +8,9 @@ mini-batches of B samples drawn independently, with H = E J_iᵀJ_i and κ = max
     E H_B² = E ‖J_i‖² J_iᵀJ_i/B + (1 − 1/B) H² ⪯ (κ/B + (1 − 1/B) λ_max) H,
 
 so that the mean square of the error does not grow for η ≤ 2/(κ/B + (1 − 1/B) λ_max); without replacement the variance
-is smaller still. λ_max is that of `tangent_gram` for few samples, else by power iteration on J Jᵀ/n with pushes and
-pulls from a fixed start: deterministic, and from below, by less than the tolerance where the top is well separated.
+is smaller still. For few samples λ_max is that of `tangent_gram`, else it is found by power iteration on J Jᵀ/n with
+pushes and pulls from a fixed start. That is deterministic, and from below by less than the tolerance where the largest
+eigenvalue is well separated.
 """
 
 from __future__ import annotations
@@ -23,10 +25,14 @@ from simlab.flows.problem import Problem
 from simlab.networks.bound import Bound, diverged_weights
 
 Array = NDArray[Any]
-EXACT_ROWS = 1500  # an eigenvalue of a Gram matrix this large takes about 0.3 s
+EXACT_ROWS = 1500
+"""Up to so many samples λ_max is that of the Gram matrix: about 0.3 s for the largest."""
 DIAGONAL_ROWS = 1000
+"""Samples over which the largest diagonal entry of K is taken."""
 TOLERANCE = 1e-5
+"""Relative change of λ_max at which the power iteration ends."""
 ITERATIONS = 300
+"""The most iterations of the power iteration."""
 
 
 def tangent(problem: Problem, key: str = "flow.step_unit") -> Bound:

@@ -63,7 +63,10 @@ class Scheduled(Flow):
         return float(self.steps)
 
     def schedule_numbers(self, pace: int = 1) -> tuple[int, NDArray[np.float64]]:
-        """Code and numbers of the schedule, as `factor` takes them; `pace` times as fast."""
+        """Code and numbers of the schedule, as `factor` takes them.
+
+        pace: how many times as fast the schedule runs.
+        """
         match self.schedule:
             case "cosine":
                 numbers: list[float] = [self.steps / pace]

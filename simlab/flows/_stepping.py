@@ -1,22 +1,21 @@
 """What every descent with steps shares: the step size, the state, and the way from stretch to stretch.
 
-θ_{t+1} = θ_t − η_t (…): η_t = η s(t) (`_schedule`). η is given
+θ_{t+1} = θ_t − η_t (…) with η_t = η s(t), s of `_schedule`. η is given
 
 - absolute; "edge": in units of 2/λ_max of K/n at the start; "particle": times the width m, the time of mean-field
   scaling, where a neuron's gradient is of size 1/m;
-- or "auto": safety × 2/λ_max of the Gauss–Newton matrix (with batches: see `_curvature`), estimated at the start and
-  again after every `auto_every` steps by power iteration that goes on from the last vector.
+- or "auto": safety × 2/λ_max of the Gauss–Newton matrix (with batches: see `_curvature`). λ_max is estimated at the
+  start and again after every `auto_every` steps, by a power iteration that goes on from the last vector.
 
-Time is the sum of the η_t: η times `units` (the sum of the s(t), kept apart so that a constant step gives η times the
-number of steps) after `base`, the time when η last changed. How many steps a call makes depends on the clock, what they
-compute does not.
+Time is the sum of the η_t. It is kept as base + η·units: `base` is the time when η last changed, `units` the sum of the
+s(t) since then, so that a constant step gives exactly η times the number of steps. How many steps a call makes depends
+on the clock; what they compute does not.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -27,6 +26,7 @@ from pydantic import Field, model_validator
 from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
 from simlab.core.fields import number_or
+from simlab.core.rng import Streams
 from simlab.flows._curvature import batch_edge, edge, power_iteration, start_vector, tangent
 from simlab.flows._schedule import Scheduled
 from simlab.flows.flow import FlowState, check_width
@@ -39,11 +39,13 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 STRETCH_SECONDS = 0.05
+"""How long one compiled stretch of steps takes, about: between two of them Python can react."""
 FIRST_ITERATIONS, ITERATIONS = 40, 10
+"""Iterations of the power iteration, at the start and later."""
 
 
 def check_alpha(alpha: float) -> None:
-    """Refuses an α whose square would leave the range of float32."""
+    """Raise ValueError at an α whose square would leave the range of float32."""
     if alpha < 1e-15:
         raise ValueError(f"alpha = {alpha}: must be at least 1e-15")
 
@@ -77,8 +79,9 @@ class Stage(NamedTuple):
     """A stretch of a descent in which only one part of θ moves.
 
     trained: that part.
-    first, last: its first step, and one past its last.
-    pace: how many times as fast as over the whole the schedule of the step size goes from `first` on.
+    first: its first step.
+    last: one past its last step.
+    pace: how many times as fast the schedule of the step size runs, counted from `first`.
     """
 
     trained: range
@@ -88,9 +91,13 @@ class Stage(NamedTuple):
 
 
 class Stepping(Scheduled):
-    """A descent with steps."""
+    """A descent with steps.
 
-    state_class: ClassVar[type[FlowState]] = SteppingState
+    loop: precision → compiled stretch of steps, of the types of `signature`.
+    """
+
+    state_class: ClassVar[type[SteppingState]] = SteppingState
+    loop: ClassVar[Any]
 
     step: Annotated[float | Literal["auto"], number_or("auto")] = Field(
         description='step size η in the unit below, or "auto"'
@@ -124,16 +131,26 @@ class Stepping(Scheduled):
         if self.step_unit == "particle":
             check_width(network, "flow.step_unit = 'particle'")
 
-    @abstractmethod
-    def _stretch(self, problem: Problem, state: Any, steps: int) -> tuple[int, int, float]:
-        """Up to so many steps in place; returns how many were made, the ending, and `units` after them."""
+    def _own_state(self, problem: Problem, theta: Array, streams: Streams) -> dict[str, Any]:
+        """The fields that only the state of this kind has, at the start."""
+        return {}
 
-    def _begin(self, problem: Problem, theta0: Array, **own: Any) -> Any:
-        """The state at the start; `own` are the fields that only the state of this kind has."""
+    def _own_arguments(self, problem: Problem, state: Any) -> tuple[Any, ...]:
+        """What only the loop of this kind takes, after `_arguments`."""
+        return ()
+
+    def _stretch(self, problem: Problem, state: Any, steps: int) -> tuple[int, int, float]:
+        """Make up to so many steps in place. Returns the number of steps made, the ending, and `units` after them."""
+        arguments = *self._arguments(problem, state, steps), *self._own_arguments(problem, state)
+        done: tuple[int, int, float] = self.loop[problem.dtype](*arguments)
+        return done
+
+    def start(self, problem: Problem, theta0: Array, streams: Streams) -> SteppingState:
         theta = problem.weights(theta0)
+        own = self._own_state(problem, theta, streams)
         first = problem.loss(theta)
         limit = problem.limit(first)
-        state: Any = self.state_class(theta=theta, step=0, time=0.0, limit=limit, ending=ending_of(first, limit), **own)
+        state = self.state_class(theta=theta, step=0, time=0.0, limit=limit, ending=ending_of(first, limit), **own)
         if self.step == "auto":
             tangent(problem, "flow.step = 'auto'")
             state.probe = start_vector(problem)

@@ -115,10 +115,6 @@ class Flow(Kind):
         """Whether every batch is new, from the law of the data and the target."""
         return False
 
-    def is_layerwise(self) -> bool:
-        """Whether layers are trained one after another."""
-        return False
-
     def in_particle_time(self) -> bool:
         """Whether the time recorded is that of mean-field scaling, θ' = −m ∇R with m neurons, instead of θ' = −∇R."""
         return False

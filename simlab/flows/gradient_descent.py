@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.jit import per_real
-from simlab.core.rng import Streams
 from simlab.flows._schedule import factor
-from simlab.flows._stepping import Stepping, SteppingState, signature
-from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
+from simlab.flows._stepping import Stepping, signature
+from simlab.flows.problem import BEYOND, GOING, NOT_FINITE
 
 Array = NDArray[Any]
 
@@ -61,6 +60,7 @@ def descend(
 class GradientDescent(Stepping):
     """θ ← θ − η_t ∇R_α(θ) over all samples."""
 
+    loop: ClassVar[Any] = descend
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"steps": 50, "step": 0.1},
         {"steps": 50, "step": 0.5, "step_unit": "edge", "alpha": 10.0, "schedule": "cosine"},
@@ -69,11 +69,3 @@ class GradientDescent(Stepping):
 
     def is_constant_descent(self) -> bool:
         return self.schedule == "constant" and self.step != "auto"
-
-    def start(self, problem: Problem, theta0: Array, streams: Streams) -> SteppingState:
-        state: SteppingState = self._begin(problem, theta0)
-        return state
-
-    def _stretch(self, problem: Problem, state: SteppingState, steps: int) -> tuple[int, int, float]:
-        done: tuple[int, int, float] = descend[problem.dtype](*self._arguments(problem, state, steps))
-        return done

@@ -24,7 +24,6 @@ from simlab.core.jit import per_real
 from simlab.core.rng import Streams, copy_generator
 from simlab.flows._schedule import factor
 from simlab.flows._stepping import Stepping, SteppingState, signature
-from simlab.flows.flow import FlowState
 from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
 
 Array = NDArray[Any]
@@ -74,7 +73,10 @@ def descend(
 
 @dataclass(kw_only=True)
 class LangevinState(SteppingState):
-    """rng: the generator of the noise, where it stands."""
+    """Where the descent stands.
+
+    rng: the generator of the noise.
+    """
 
     rng: np.random.Generator
 
@@ -83,7 +85,8 @@ class Langevin(Stepping):
     """θ ← θ − η_t (∇R_α(θ) + ρ θ) + √(2 η_t T) ξ over all samples."""
 
     is_descent: ClassVar[bool] = False
-    state_class: ClassVar[type[FlowState]] = LangevinState
+    state_class: ClassVar[type[SteppingState]] = LangevinState
+    loop: ClassVar[Any] = descend
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"steps": 50, "step": 0.1, "temperature": 1e-3},
         {"steps": 50, "step": 0.1, "temperature": 1e-3, "ridge": 0.1, "alpha": 2.0},
@@ -92,11 +95,8 @@ class Langevin(Stepping):
     temperature: float = Field(ge=0, description="T")
     ridge: float = Field(0.0, ge=0, description="ρ, the weight decay")
 
-    def start(self, problem: Problem, theta0: Array, streams: Streams) -> LangevinState:
-        state: LangevinState = self._begin(problem, theta0, rng=copy_generator(streams["noise"]))
-        return state
+    def _own_state(self, problem: Problem, theta: Array, streams: Streams) -> dict[str, Any]:
+        return {"rng": copy_generator(streams["noise"])}
 
-    def _stretch(self, problem: Problem, state: LangevinState, steps: int) -> tuple[int, int, float]:
-        own = state.rng, self.temperature, self.ridge
-        done: tuple[int, int, float] = descend[problem.dtype](*self._arguments(problem, state, steps), *own)
-        return done
+    def _own_arguments(self, problem: Problem, state: LangevinState) -> tuple[Any, ...]:
+        return state.rng, self.temperature, self.ridge

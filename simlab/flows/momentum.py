@@ -23,7 +23,6 @@ from simlab.core.jit import per_real
 from simlab.core.rng import Streams
 from simlab.flows._schedule import factor
 from simlab.flows._stepping import Stepping, SteppingState, signature
-from simlab.flows.flow import FlowState
 from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
 
 Array = NDArray[Any]
@@ -79,7 +78,10 @@ def descend(
 
 @dataclass(kw_only=True)
 class MomentumState(SteppingState):
-    """velocity: v, of the length of θ."""
+    """Where the descent stands.
+
+    velocity: v, of the length of θ.
+    """
 
     velocity: Array
 
@@ -88,7 +90,8 @@ class Momentum(Stepping):
     """v ← β v − η_t ∇R_α, θ ← θ + v over all samples."""
 
     is_descent: ClassVar[bool] = False
-    state_class: ClassVar[type[FlowState]] = MomentumState
+    state_class: ClassVar[type[SteppingState]] = MomentumState
+    loop: ClassVar[Any] = descend
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"steps": 50, "step": 0.1},
         {"steps": 50, "step": 0.1, "momentum": 0.5, "nesterov": True, "schedule": "power", "decay_power": 0.5,
@@ -98,11 +101,8 @@ class Momentum(Stepping):
     momentum: float = Field(0.9, ge=0, lt=1, description="β")
     nesterov: bool = Field(False, description="gradient at the point that the momentum leads to")
 
-    def start(self, problem: Problem, theta0: Array, streams: Streams) -> MomentumState:
-        state: MomentumState = self._begin(problem, theta0, velocity=np.zeros_like(problem.weights(theta0)))
-        return state
+    def _own_state(self, problem: Problem, theta: Array, streams: Streams) -> dict[str, Any]:
+        return {"velocity": np.zeros_like(theta)}
 
-    def _stretch(self, problem: Problem, state: MomentumState, steps: int) -> tuple[int, int, float]:
-        own = state.velocity, problem.buffer("ahead", state.theta.size), self.momentum, int(self.nesterov)
-        done: tuple[int, int, float] = descend[problem.dtype](*self._arguments(problem, state, steps), *own)
-        return done
+    def _own_arguments(self, problem: Problem, state: MomentumState) -> tuple[Any, ...]:
+        return state.velocity, problem.buffer("ahead", state.theta.size), self.momentum, int(self.nesterov)

@@ -1,15 +1,17 @@
 """Gradient flow itself: θ' = −∇R_α(θ), R_α(θ) = R(α f_θ)/α², by scipy's RK45, DOP853 or Radau. MATH §6.
 
 The right-hand side is the compiled gradient; only the trained weights are integrated, in float64. Steps end exactly at
-the recorded times. RK45 and DOP853 are made anew from (t, θ, h) at any time and go on to the bit; of the two step sizes
-that a recorded time leaves, that before it was shortened to end there and that after, the larger goes on. Radau carries
-more than that, so that it begins anew (with that step) at every recorded time in every run and does not return
-in between: a run that is killed there goes back to the last. `step` counts the accepted steps.
+the recorded times. A step that is shortened for that does not shorten the next: of the sizes before and after it the
+larger goes on.
 
-unit = "particle": time runs the width m times as fast, θ' = −m ∇R_α(θ), the time of mean-field scaling.
+RK45 and DOP853 can be made again from (t, θ, h) at any time and go on to the bit. Radau carries more than that. It
+therefore begins anew, with the same h, at every recorded time in every run, and does not return in between: a run that
+is killed there goes back to the last record. `step` counts the accepted steps.
 
-Ends where the solver cannot make its step small enough or has made `max_steps` (a kink of the loss can hold it), or the
-loss after a step is not finite or beyond the limit.
+unit = "particle": time runs m times as fast, m the width: θ' = −m ∇R_α(θ), the time of mean-field scaling.
+
+The flow ends early where the solver cannot make its step small enough or has made `max_steps` (a kink of the loss can
+hold it), and where the loss after a step is not finite or beyond the limit.
 """
 
 from __future__ import annotations
@@ -40,7 +42,10 @@ METHODS = {"RK45": RK45, "DOP853": DOP853, "Radau": Radau}
 
 @dataclass(kw_only=True)
 class ODEState(FlowState):
-    """size: the step size that the solver goes on with; 0 before its first step."""
+    """Where the solver stands.
+
+    size: the step size h that it goes on with; 0 before its first step.
+    """
 
     size: float
 
@@ -134,7 +139,10 @@ class ODE(Flow):
 
 
 class _Rate:
-    """t, trained weights → −∇R_α times the speed; keeps the loss where it was last evaluated."""
+    """The right-hand side: (t, trained weights) → −∇R_α times the speed.
+
+    loss: R where it was last evaluated.
+    """
 
     def __init__(self, flow: ODE, problem: Problem, theta: Array) -> None:
         self.problem, self.theta, self.grad = problem, theta.copy(), np.zeros_like(theta)

@@ -21,9 +21,10 @@ from simlab.core.errors import BadInput
 from simlab.networks.bound import Bound
 
 Array = NDArray[Any]
-LIMIT = 1e8  # times the larger of the first loss and the target's mean square: what is beyond has diverged
-
-FIRST_STEPS_PER_SECOND = 1e3  # a guess, until a stretch of steps has been timed
+LIMIT = 1e8
+"""A loss above this times the larger of the first loss and the target's mean square has diverged."""
+FIRST_STEPS_PER_SECOND = 1e3
+"""A guess, until a stretch of steps has been timed."""
 
 ENDINGS = {
     0: "ran to its end",

@@ -9,15 +9,19 @@ with the mean square itself, its learning rate is half of η and its weight deca
 `layerwise` trains the layers one after another, from the first to the last and the steps shared out evenly: what the
 network calls its `stages`. Each goes through the whole schedule of the step size.
 
+Batches:
+
 sampling = "epochs"       every epoch visits each training sample once, in a new random order; its last batch has what
                           is left over (n mod B samples)
 sampling = "replacement"  each sample of a batch is drawn from all n, independently
 fresh = true              one pass: every batch is new, from the law of the data and the target, and none comes again.
                           The training samples then only serve to measure. Samples are drawn in chunks of a fixed
                           number of batches, so that nothing depends on the clock; the state keeps the generator as it
-                          was before the chunk and the place in it.
+                          was before the chunk, and the place in it.
 
-A loss that is not finite or beyond the limit is that of a batch. Streams: ``batches`` (orders), ``fresh`` (samples).
+The flow ends where the loss of a batch is not finite or beyond the limit.
+
+Streams: ``batches`` (orders), ``fresh`` (samples).
 """
 
 from __future__ import annotations
@@ -37,7 +41,6 @@ from simlab.core.jit import jit, per_real
 from simlab.core.rng import Streams, copy_generator
 from simlab.flows._schedule import factor
 from simlab.flows._stepping import Stage, Stepping, SteppingState, signature
-from simlab.flows.flow import FlowState
 from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
 
 if TYPE_CHECKING:
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 EPOCHS, REPLACEMENT, FRESH = range(3)
 CHUNK_ROWS = 4096
+"""Fresh samples drawn at a time, rounded down to whole batches."""
 
 
 @jit
@@ -147,7 +151,9 @@ def descend(
 
 @dataclass(kw_only=True)
 class SGDState(SteppingState):
-    """rng: the generator of the orders; of fresh samples as it was before the chunk that `at` is in.
+    """Where the descent stands.
+
+    rng: the generator of the orders; of fresh samples as it was before the chunk that `at` is in.
     at: the place in `order`, or in the chunk of fresh samples.
     order: the order of the samples in this epoch, (n,); empty where there are no epochs.
     velocity: v, of the length of θ; None without momentum.
@@ -164,7 +170,8 @@ class SGDState(SteppingState):
 class SGD(Stepping):
     """θ ← θ − η_t ∇R_α(θ; batch), with momentum and weight decay where they are given."""
 
-    state_class: ClassVar[type[FlowState]] = SGDState
+    state_class: ClassVar[type[SteppingState]] = SGDState
+    loop: ClassVar[Any] = descend
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"steps": 50, "step": 0.05, "batch": 4},
         {"steps": 50, "step": 0.05, "batch": 3, "sampling": "replacement"},
@@ -196,9 +203,6 @@ class SGD(Stepping):
     def draws_fresh(self) -> bool:
         return self.fresh
 
-    def is_layerwise(self) -> bool:
-        return self.layerwise
-
     def check_network(self, network: Trainable, samples: int, dtype: str = "float64", data: Law | None = None) -> None:
         if self.fresh:
             if data is None:
@@ -214,7 +218,7 @@ class SGD(Stepping):
             )
         super().check_network(network, samples, dtype, data)
 
-    def start(self, problem: Problem, theta0: Array, streams: Streams) -> SGDState:
+    def _own_state(self, problem: Problem, theta: Array, streams: Streams) -> dict[str, Any]:
         n, none = len(problem.X), np.zeros(0, np.int64)
         if self.layerwise:
             _stages(problem)
@@ -228,12 +232,11 @@ class SGD(Stepping):
             own = {"rng": copy_generator(streams["batches"]), "at": n, "order": np.arange(n, dtype=np.int64)}
             if self.sampling == "replacement":
                 own |= {"at": 0, "order": none}
-        state: SGDState = self._begin(problem, theta0, **own)
         if self.momentum:
-            state.velocity = np.zeros_like(state.theta)
+            own["velocity"] = np.zeros_like(theta)
         if self.decay_to == "start":
-            state.towards = state.theta.copy()
-        return state
+            own["towards"] = theta.copy()
+        return own
 
     def _stretch(self, problem: Problem, state: SGDState, steps: int) -> tuple[int, int, float]:
         mode = FRESH if self.fresh else REPLACEMENT if self.sampling == "replacement" else EPOCHS
@@ -249,7 +252,7 @@ class SGD(Stepping):
         own = mode, self.batch, state.order, state.at, state.rng, rows, values
         velocity = none if state.velocity is None else state.velocity
         towards = none if state.towards is None else state.towards
-        done, ending, units, state.at = descend[problem.dtype](*usual, *own, velocity, towards, self.momentum, decay)
+        done, ending, units, state.at = self.loop[problem.dtype](*usual, *own, velocity, towards, self.momentum, decay)
         return done, ending, units
 
     def _chunk(self, problem: Problem, state: SGDState) -> tuple[Array, Array]:
@@ -262,7 +265,7 @@ class SGD(Stepping):
         return X, y
 
     def _stage(self, problem: Problem, step: int) -> Stage:
-        """The one that this step belongs to."""
+        """The stage that this step belongs to."""
         if not self.layerwise:
             return Stage(problem.trained, 0, self.steps)
         stages = _stages(problem)
@@ -283,6 +286,7 @@ def _draw_chunk(problem: Problem, size: int, before: np.random.Generator) -> tup
 
 
 def _stages(problem: Problem) -> tuple[range, ...]:
+    """The parts of θ that are trained one after another."""
     network = None if problem.bound is None else problem.bound.network
     if network is None or not network.has_stages:
         raise BadInput("flow.layerwise = true: the network does not say which part of it is a layer")

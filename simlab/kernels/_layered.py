@@ -7,7 +7,7 @@ number is the general recursion, K¹ = σ_b² + σ_w² x·y/d. `depth` L counts 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,11 +21,11 @@ from simlab.kernels import _recursion
 from simlab.kernels.kernel import Floats, Leaf, Pairs
 from simlab.kernels.spectra.endpoints import Endpoints
 
-CHUNK = 1024
+CHUNK_NORMS = 1024
 
 
 class Layered(Leaf):
-    """A kernel of depth L; `tangent` tells Θ^L from K^L."""
+    """A kernel of depth L: Θ^L or K^L."""
 
     depth: int = Field(ge=1, le=100_000, description="number L of weight layers; 2 is one hidden layer")
     activation: Activation = Field(default_factory=ReLU, description="φ")
@@ -47,7 +47,7 @@ class Layered(Leaf):
 
     @abstractmethod
     def is_tangent(self) -> bool:
-        """Whether it is Θ^L; else K^L."""
+        """Whether it is the tangent kernel Θ^L; else K^L."""
 
     def branch_scale(self) -> float | None:
         """α of a residual net, None for a plain one."""
@@ -55,7 +55,7 @@ class Layered(Leaf):
 
     # Numbers
 
-    def family(self) -> Any:
+    def family(self) -> Hashable:
         return ("layered", self.activation, self.weight_std, self.bias_std, self.branch_scale())
 
     @staticmethod
@@ -74,15 +74,22 @@ class Layered(Leaf):
         return out[np.argsort(order)]
 
     def constants(self, dim: int) -> Floats:
-        """(σ_b², v, r, β, w) of `_recursion`."""
-        alpha = self.branch_scale()
+        """(σ_b², v, r, β, w) of `_recursion`, packed in this order."""
+        skip, mix = self._mixing(float)
         if self.weight_std is None:
-            skip, mix = (0.0, 1.0) if alpha is None else (1.0 / (1.0 + alpha**2), alpha**2 / (1.0 + alpha**2))
             return np.array([0.0, 1.0, skip, mix, self.activation.unit_weight()])
-        skip, mix = (0.0, 1.0) if alpha is None else (1.0, alpha**2)
         return np.array([self.bias_std**2, self.weight_std**2 / dim, skip, mix, self.weight_std**2])
 
+    def _mixing(self, number: Any) -> tuple[Any, Any]:
+        """(r, β) as numbers of this type, float or arb."""
+        alpha = self.branch_scale()
+        if alpha is None:
+            return number(0), number(1)
+        square = number(alpha) ** 2
+        return (1 / (1 + square), square / (1 + square)) if self.weight_std is None else (number(1), square)
+
     def _points(self, norms: Floats, dim: int) -> Floats:
+        """(n, depth, 5): the tables of `_recursion.points`."""
         _, _, variance, dual = self.activation.compiled()
         a = self.activation.numbers()
         return _recursion.points(variance, dual, a, self.constants(dim), norms, self.depth)
@@ -90,8 +97,8 @@ class Layered(Leaf):
     def check_inputs(self, norms: Floats, dim: int) -> None:
         # The recursion of a homogeneous net grows with the norm.
         distinct = np.array([norms.max(initial=0.0)]) if self.homogeneity() is not None else np.unique(norms)
-        for begin in range(0, distinct.size, CHUNK):
-            table = self._points(distinct[begin : begin + CHUNK], dim)
+        for begin in range(0, distinct.size, CHUNK_NORMS):
+            table = self._points(distinct[begin : begin + CHUNK_NORMS], dim)
             columns = [_recursion.VARIANCE_IN, *([_recursion.TANGENT] if self.is_tangent() else [])]
             wrong = np.any(~np.isfinite(table[:, :, columns]), axis=2)
             if wrong.any():
@@ -143,18 +150,14 @@ class Layered(Leaf):
         return self._arb([])[0]
 
     def _arb(self, us: list[arb]) -> list[arb]:
-        """The recursion on the unit sphere (or that of radius √d) in Arb; with no cosines, κ(1)."""
+        """κ at these cosines by the recursion in Arb, on the unit sphere or that of radius √d; [κ(1)] for none."""
         dual = self.activation.arb_dual
-        alpha, one, tangent = self.branch_scale(), arb(1), self.is_tangent()
-        bias, first, skip, mix = arb(self.bias_std) ** 2, one, arb(0), one
+        one, tangent, bias = arb(1), self.is_tangent(), arb(self.bias_std) ** 2
+        skip, mix = self._mixing(arb)
         if self.weight_std is None:
-            weight = one if self.depth == 1 else 1 / dual(one, [one], False)[0][0]
-            if alpha is not None:
-                skip, mix = 1 / (1 + arb(alpha) ** 2), arb(alpha) ** 2 / (1 + arb(alpha) ** 2)
+            first, weight = one, one if self.depth == 1 else 1 / dual(one, [one], False)[0][0]
         else:
             first = weight = arb(self.weight_std) ** 2
-            if alpha is not None:
-                skip, mix = one, arb(alpha) ** 2
         # The diagonal goes first and apart: there the correlation is 1, exactly.
         q = theta_one = bias + first
         K = [bias + first * u for u in us]
@@ -177,8 +180,8 @@ class Layered(Leaf):
     def _arb_dual(self, q: arb, us: list[arb]) -> tuple[list[arb], list[arb]]:
         """F and Ḟ at correlations in balls.
 
-        Evaluated on balls, an arccos near u = ±1 takes half of the digits at every layer, and 100 layers all of them. F
-        moves by at most q Ḟ(1) |du| (Cauchy–Schwarz), so that it is evaluated at the midpoint and widened by that.
+        An arccos of a ball near u = ±1 loses half of its digits at every layer, and 100 layers lose all of them. F
+        moves by at most q Ḟ(1) |du| (Cauchy–Schwarz). So F is evaluated at the midpoint and its ball widened by that.
         """
         dual = self.activation.arb_dual
         if self.activation.jumps():  # Ḟ(1) is infinite

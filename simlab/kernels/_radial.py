@@ -19,6 +19,7 @@ from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.kernels.kernel import Floats, Integers, Leaf, Pairs
 from simlab.kernels.spectra import endpoints
+from simlab.kernels.spectra.result import Eigenvalues
 
 MAX_C = 2000.0
 
@@ -70,7 +71,7 @@ class Radial(Leaf):
     def known_endpoints(self) -> endpoints.Endpoints | None:
         return endpoints.power_exponential(self.c, self.power())
 
-    def series_eigenvalues(self, dim: int, max_degree: int, rtol: float) -> Any:
+    def series_eigenvalues(self, dim: int, max_degree: int, rtol: float) -> Eigenvalues:
         from simlab.kernels.spectra.series import power_exponential_eigenvalues
 
         if self.c > MAX_C:

@@ -17,13 +17,12 @@ sums of positive terms, nothing cancels. The constant part σ_b² has t_i = 0, s
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numba import boolean, float64, int64, types, void
 from numpy.typing import NDArray
 
-from simlab.activations.signature import DUAL, VARIANCE
+from simlab.activations.signature import DUAL, VARIANCE, Dual, Variance
 from simlab.core.jit import jit
 
 Floats = NDArray[np.float64]
@@ -38,8 +37,13 @@ ROOT, BRANCH, VARIANCE_IN, VARIANCE_OUT, TANGENT = range(5)
         float64[:, :, ::1](types.FunctionType(VARIANCE), _DUAL, float64[::1], float64[::1], float64[::1], int64)
     ]
 )
-def points(variance: Any, dual: Any, a: Floats, c: Floats, norms: Floats, depth: int) -> Floats:
-    """(n, depth, 5): what the recursion needs of each input, from its norm. `c` = (σ_b², v, r, β, w)."""
+def points(variance: Variance, dual: Dual, a: Floats, c: Floats, norms: Floats, depth: int) -> Floats:
+    """(n, depth, 5): what the recursion needs of each input, from its norm; columns as above.
+
+    variance, dual: compiled functions of the activation (`simlab.activations.Compiled`), a its numbers.
+    c: (σ_b², v, r, β, w).
+    norms : (n,).
+    """
     bias, first, skip, mix, weight = c[0], c[1], c[2], c[3], c[4]
     table = np.empty((norms.size, depth, 5))
     for i in range(norms.size):
@@ -66,7 +70,7 @@ def _balanced(t: float, s: float) -> tuple[float, float]:
 
 @jit
 def _pair(
-    dual: Any,
+    dual: Dual,
     a: Floats,
     c: Floats,
     xy: tuple[float, float],
@@ -78,7 +82,14 @@ def _pair(
     tangents: NDArray[np.bool_],
     out: Floats,
 ) -> None:
-    """Kernels of one pair of norms `xy` at every requested (depth, tangent), depths ascending, into `out`."""
+    """Kernels of one pair of inputs at every requested (depth, tangent), into `out`.
+
+    xy: norms of the two inputs.
+    t, s: their correlation 1 − t = s − 1.
+    X, Y : (depth, 5), their tables by `points`.
+    depths : (kernels,), ascending.
+    tangents : (kernels,), Θ where true, else K.
+    """
     bias, skip, mix, weight = c[0], c[2], c[3], c[4]
     root_first = math.sqrt(c[1])
     root_bias, root_mixed_bias, root_skip = math.sqrt(bias), math.sqrt(mix * bias), math.sqrt(skip)
@@ -137,7 +148,7 @@ def _pair(
     ]
 )
 def pairs(
-    dual: Any,
+    dual: Dual,
     a: Floats,
     c: Floats,
     x: Floats,
@@ -152,7 +163,13 @@ def pairs(
     tangents: NDArray[np.bool_],
     out: Floats,
 ) -> None:
-    """out[k] : (pairs,) for every requested kernel k of the pairs (rows, columns), with norms x, y and tables X, Y."""
+    """out[k] : (pairs,) for every requested kernel k; the arguments are those of `_pair` for many pairs.
+
+    x : (n,), y : (m,), norms.
+    X : (n, depth, 5), Y : (m, depth, 5), tables by `points`.
+    rows, columns : (pairs,), indices into x, X and y, Y.
+    t, s : (pairs,).
+    """
     values = np.empty(depths.size)
     for i in range(rows.size):
         j, k = rows[i], columns[i]

@@ -1,14 +1,17 @@
 """The contract of a kernel: an immutable value that can be called, assembled, decomposed, added and multiplied.
 
-A *leaf* evaluates itself on pairs of inputs given by their norms and correlation; sums, products and scalings only
-combine the values of their leaves, so that one pass over the data serves them all. Kernels are kinds: equality, hash,
-pickle and the way from a TOML table come with that. Tables live in a module-level cache, never on the object.
+A *leaf* (`Leaf`) evaluates itself on pairs of inputs, given by their norms and correlation. Sums, products and scalings
+only combine the values of their leaves, so that one pass over the data serves them all. Kernels are kinds: equality,
+hash, pickle and the way from a TOML table come with that. Tables live in a module-level cache, never on the object.
+
+>>> k = 0.5 * kernels.ntk(3) + kernels.laplace(1.0)
+>>> k(0.3), k.gram(X), k.spectrum(dim=10, max_degree=20).eigenvalues, k.endpoints().exponent
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -22,6 +25,7 @@ from simlab.core.kinds import Kind, changed_fields
 
 if TYPE_CHECKING:
     from simlab.kernels.spectra.endpoints import Endpoints
+    from simlab.kernels.spectra.result import Eigenvalues
     from simlab.kernels.spectra.spectrum import Spectrum
 
 Floats = NDArray[np.float64]
@@ -30,7 +34,13 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of inputs of R^dim: norms x[rows] and y[columns], correlation 1 − t = s − 1 of each."""
+    """Pairs of inputs of R^dim; pair i has the norms x[rows[i]] and y[columns[i]].
+
+    x : (n,), y : (m,), norms of the inputs on the left and on the right.
+    rows, columns : (pairs,), indices into x and y.
+    t, s : (pairs,), the correlation u = 1 − t = s − 1 of each pair, t and s accurate to their last digits.
+    dim: d.
+    """
 
     x: Floats
     y: Floats
@@ -41,18 +51,19 @@ class Pairs:
     dim: int
 
     def part(self, some: slice) -> Pairs:
+        """Some of the pairs."""
         rows, columns, t, s = self.rows[some], self.columns[some], self.t[some], self.s[some]
         return Pairs(self.x, self.y, rows, columns, t, s, self.dim)
 
     @classmethod
     def on_sphere(cls, norm: float, t: Floats, s: Floats, dim: int) -> Pairs:
-        """All of one norm."""
+        """Pairs of inputs that all have this norm."""
         norms, zeros = np.array([norm]), np.zeros(t.size, dtype=np.int64)
         return cls(norms, norms, zeros, zeros, t, s, dim)
 
 
 class Kernel(Kind):
-    """What all kernels can do; `Leaf` and the combinations say how."""
+    """A kernel K(x, y), a function κ(u) of the cosine on the sphere: what all kernels can do."""
 
     lack: ClassVar[str] = "not a kernel"
     shown: ClassVar[tuple[str, ...]] = (
@@ -73,14 +84,14 @@ class Kernel(Kind):
 
     @abstractmethod
     def combine(self, values: Mapping[Leaf, Any]) -> Any:
-        """This kernel's values from those of its leaves (arrays of floats, or of `arb`)."""
+        """This kernel's values from those of its leaves: arrays of floats, or of `arb`, or numbers."""
 
     @abstractmethod
     def polynomial_degree(self) -> int | None:
-        """The degree of κ(u) where it is a polynomial."""
+        """The degree of κ(u) where it is a polynomial; None where it is none."""
 
     def linear_terms(self) -> list[tuple[float, Kernel]]:
-        """(a, K) with this kernel = Σ a K: eigenvalues add."""
+        """Pairs (a, K) whose sum Σ a K is this kernel: eigenvalues add up in the same way."""
         return [(1.0, self)]
 
     # What a user asks
@@ -126,7 +137,10 @@ class Kernel(Kind):
         return result
 
     def gram(self, X: ArrayLike, Y: ArrayLike | None = None, **options: Any) -> NDArray[Any]:
-        """K(x_i, y_j) : (n, m), with Y = X where none is given; options as in `simlab.kernels.gram`."""
+        """K(x_i, y_j) : (n, m), with Y = X where none is given; options as in `simlab.kernels.gram`.
+
+        X : (n, d), Y : (m, d), one input per row.
+        """
         from simlab.kernels.gram.assembly import gram
 
         return gram([self], X, Y, **options)[0]
@@ -138,7 +152,12 @@ class Kernel(Kind):
         return diagonal(self, X)
 
     def spectrum(self, dim: int, max_degree: int, *, domain: str = "sphere", rtol: float = 1e-15) -> Spectrum:
-        """Eigenvalues on S^{d−1} (or on the Boolean cube {±1}^d) at degrees 0 … max_degree, to relative `rtol`."""
+        """Eigenvalues at degrees 0 … max_degree.
+
+        dim: d, dimension of the inputs.
+        domain: "sphere", S^{d−1}, or "cube", the Boolean cube {±1}^d.
+        rtol: largest relative error of an eigenvalue.
+        """
         from simlab.kernels.spectra.decompose import decompose
 
         return decompose(self, dim, max_degree, domain, rtol)
@@ -173,6 +192,7 @@ class Kernel(Kind):
     __rmul__ = __mul__
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Name → value of the fields, as scikit-learn asks for them; `deep` makes no difference."""
         return {name: getattr(self, name) for name in type(self).model_fields}
 
     def set_params(self, **fields: Any) -> Self:
@@ -187,14 +207,16 @@ class Kernel(Kind):
         return self
 
     def __repr__(self) -> str:
-        return describe(self)
-
-    def __str__(self) -> str:
-        return repr(self)
+        """``ntk(depth=3, activation='tanh')``: the call that makes it, defaults left out."""
+        return f"{self.kind}({', '.join(f'{name}={_shown(value)}' for name, value in changed_fields(self).items())})"
 
 
 class Leaf(Kernel):
-    """A kernel that evaluates itself."""
+    """A kernel that evaluates itself.
+
+    A kind of your own defines `evaluate`, `profile_arb` and `at_one_arb` (or `has_arb` as False), `polynomial_degree`,
+    and those of the facts below that differ from their defaults. `simlab.kernels.check` compares them with its values.
+    """
 
     def leaves(self) -> tuple[Leaf, ...]:
         return (self,)
@@ -202,38 +224,39 @@ class Leaf(Kernel):
     def combine(self, values: Mapping[Leaf, Any]) -> Any:
         return values[self]
 
-    def family(self) -> Any:
-        """Leaves of one family are evaluated together by `evaluate`."""
+    def family(self) -> Hashable:
+        """What leaves that one call of `evaluate` can take together have in common."""
         return self
 
     @staticmethod
     @abstractmethod
     def evaluate(leaves: Sequence[Any], pairs: Pairs) -> Floats:
-        """(leaves, pairs): the values of each on these pairs of inputs."""
+        """(leaves, pairs): the value of each leaf, all of one family, on each pair of inputs."""
 
     def profile_leaf(self, t: Floats, s: Floats) -> Floats:
+        """κ at u = 1 − t = s − 1, each accurate to its last digit."""
         self.check_inputs(np.ones(1), 1)
         # Of dimension 1 and norm 1 the first layer has x·y/d = u, as on the sphere of radius √d.
         values: Floats = self.evaluate([self], Pairs.on_sphere(1.0, t, s, 1))[0]
         return values
 
     def has_arb(self) -> bool:
-        """Whether it can be evaluated to any precision."""
+        """Whether `profile_arb` and `at_one_arb` can evaluate it to any precision."""
         return True
 
     @abstractmethod
     def profile_arb(self, us: list[arb]) -> list[arb]:
-        """κ at these cosines at the context's precision, for |u| < 1."""
+        """κ at these cosines, |u| < 1, at Arb's current precision."""
 
     @abstractmethod
     def at_one_arb(self) -> arb:
-        """κ(1)"""
+        """κ(1) at Arb's current precision."""
 
     def check_inputs(self, norms: Floats, dim: int) -> None:
-        """Refuse inputs on which the kernel overflows."""
+        """Refuse inputs of R^dim, of these norms, on which the kernel overflows."""
 
     def homogeneity(self) -> int | None:
-        """h where K(x, y) = (‖x‖‖y‖)^h κ(u)."""
+        """h, 0 or 1, where K(x, y) = (‖x‖‖y‖)^h κ(u); None where there is none."""
         return None
 
     def depends_on_dim(self) -> bool:
@@ -245,11 +268,11 @@ class Leaf(Kernel):
         return 1
 
     def known_endpoints(self) -> Endpoints | None:
-        """The end-point expansion by formula."""
+        """The singularities at u = ±1 by formula; None where they are to be found by numbers."""
         return None
 
-    def series_eigenvalues(self, dim: int, max_degree: int, rtol: float) -> Any:
-        """Eigenvalues on the sphere by an exact series, where the kernel has one."""
+    def series_eigenvalues(self, dim: int, max_degree: int, rtol: float) -> Eigenvalues | None:
+        """`Eigenvalues` on the sphere by an exact series; None where the kernel has none."""
         return None
 
 
@@ -263,14 +286,7 @@ def leaves_of(kernels: Iterable[Kernel]) -> tuple[Leaf, ...]:
     return tuple(dict.fromkeys(leaf for kernel in kernels for leaf in kernel.leaves()))
 
 
-def describe(value: Any) -> str:
-    """``ntk(depth=3, activation=leaky_relu(slope=0.1))``: the call that makes it, defaults left out."""
-    if not isinstance(value, Kind):
-        return repr(value)
-    text = ", ".join(f"{name}={_inner(item)}" for name, item in changed_fields(value).items())
-    return f"{value.kind}({text})"
-
-
-def _inner(value: Any) -> str:
-    text = describe(value)
-    return repr(text[:-2]) if isinstance(value, Kind) and text.endswith("()") else text
+def _shown(value: Any) -> str:
+    """A field's value; ``'tanh'`` for a kind all of whose fields have their defaults."""
+    text = repr(value)
+    return repr(text.removesuffix("()")) if isinstance(value, Kind) and text.endswith("()") else text

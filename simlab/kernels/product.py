@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -24,10 +26,7 @@ class Product(Kernel):
         return leaves_of(self.factors)
 
     def combine(self, values: Mapping[Leaf, Any]) -> Any:
-        first, *rest = (factor.combine(values) for factor in self.factors)
-        for item in rest:
-            first = first * item
-        return first
+        return functools.reduce(operator.mul, (factor.combine(values) for factor in self.factors))
 
     def polynomial_degree(self) -> int | None:
         degrees = [factor.polynomial_degree() for factor in self.factors]

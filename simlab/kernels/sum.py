@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -23,10 +25,7 @@ class Sum(Kernel):
         return leaves_of(self.terms)
 
     def combine(self, values: Mapping[Leaf, Any]) -> Any:
-        first, *rest = (term.combine(values) for term in self.terms)
-        for item in rest:
-            first = first + item
-        return first
+        return functools.reduce(operator.add, (term.combine(values) for term in self.terms))
 
     def linear_terms(self) -> list[tuple[float, Kernel]]:
         return [part for term in self.terms for part in term.linear_terms()]

@@ -19,7 +19,12 @@ _FIELD = re.compile(r"^(Question|Expected|Source|Minutes):\s*(.*)$")
 
 @dataclass(frozen=True)
 class Bundled:
-    """One spec: its name, its file, and the fields of its head comment."""
+    """One bundled spec.
+
+    name: name of the file, without .toml.
+    path: the file.
+    question, expected, source, minutes: fields of its head comment.
+    """
 
     name: str
     path: Path
@@ -30,6 +35,7 @@ class Bundled:
 
     @property
     def text(self) -> str:
+        """The TOML text, comments included."""
         return self.path.read_text(encoding="utf-8")
 
 
@@ -37,8 +43,8 @@ def directory() -> Path | None:
     """Where the specs lie; None where simlab was installed without them."""
     if (_PACKAGE / "runs").is_dir():
         return _PACKAGE / "runs"
-    beside = _PACKAGE.parent / "runs"
-    return beside if (_PACKAGE.parent / "pyproject.toml").is_file() and beside.is_dir() else None
+    checkout = _PACKAGE.parent
+    return checkout / "runs" if (checkout / "pyproject.toml").is_file() and (checkout / "runs").is_dir() else None
 
 
 def names() -> list[str]:

@@ -1,13 +1,16 @@
-"""What holds at every point of a sweep, asked at few of them: points that differ only in what is not looked at agree.
+"""Learn something of every point of a sweep by asking at few of them.
 
-`covering` calls a function at enough points: it watches which swept fields the function looks at (`simlab.core.reads`),
-and goes through the combinations of those alone. `check` validates all points this way:
+Two points that differ only in fields that a function does not read give the same answer. So `covering` watches which
+swept fields the function reads (`simlab.core.reads`), and calls it once per combination of those axes only. `check`
+validates all points this way:
 
-- every value of every axis by the rules of its own field, in one go;
-- the rules between the fields of one table, and those of the experiment, at every combination of the axes that they
-  look at, if there are at most TABLES and POINTS of these; otherwise at a fifth as many values of each such axis (the
-  least and the largest among them) and combinations. What only shows at one that is left out fails later, as its own
-  point.
+- every value of every axis by the rules of its own field, all values in one call;
+- the rules between the fields of one table, and those of the experiment, at every combination of the axes that the
+  rules read.
+
+There may be too many combinations: more than CHECKED_TABLES of one table, or CHECKED_POINTS of the experiment. Then a
+fifth as many combinations are taken, and a fifth as many values of each axis, the least and the largest among them. A
+mistake that shows only at a combination that was left out is found later: that point fails.
 """
 
 from __future__ import annotations
@@ -28,15 +31,19 @@ if TYPE_CHECKING:
     from simlab.experiments.experiment import Experiment
     from simlab.lab.spec import Spec
 
-POINTS, TABLES = 10_000, 20_000  # 0.2 ms and 0.04 ms each
-SAID_EVERY = 1000
+CHECKED_POINTS, CHECKED_TABLES = 10_000, 20_000  # 0.2 ms and 0.04 ms each
+PROGRESS_POINTS = 1000  # between two calls of `progress`
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Cover(Generic[T]):
-    """What a function gives, by point; and the dimensions of the sweep that it depends on, by number."""
+    """What a function gives at points that stand for all others.
+
+    found: point → value.
+    dimensions: the dimensions of the sweep that the value depends on, by number.
+    """
 
     found: dict[int, T]
     dimensions: frozenset[int]
@@ -73,7 +80,7 @@ def _cover(
     """
     sweep, first = spec.sweep, spec.at(0)
     dimension = {key: i for i, group in enumerate(sweep.groups) for key in group if key in keys}
-    needed = {i for key, i in dimension.items() if _holder(first, key)[0] is None}
+    needed = {i for key, i in dimension.items() if holder_of(first, key)[0] is None}
     found: dict[int, T] = {}
     with reads.watching(Table) as watch:
 
@@ -89,7 +96,7 @@ def _cover(
                 if point in found:
                     continue
                 grown = visit(point) - needed
-                if len(found) % SAID_EVERY == 0:
+                if len(found) % PROGRESS_POINTS == 0:
                     progress(len(found))
                 if grown:
                     break
@@ -105,20 +112,22 @@ def check(spec: Spec, progress: Callable[[int], None] = lambda done: None) -> No
     """
     seen: set[tuple[str, type[Table]]] = set()
     keys = spec.sweep.keys
+    if not keys:  # the first point, which is validated, stands for all
+        return
 
     def whole_point(point: int, watch: Reads) -> None:
         experiment = spec.parse(point)
         for key in keys:
-            holder, name = _holder(experiment, key)
+            holder, name = holder_of(experiment, key)
             if holder is not None and (key, type(holder)) not in seen:
                 seen.add((key, type(holder)))
                 _check_axis(spec, type(holder), name, key)
 
-    _cover(spec, whole_point, POINTS, keys, lambda key: key.startswith("experiment."), progress)
+    _cover(spec, whole_point, CHECKED_POINTS, keys, lambda key: key.startswith("experiment."), progress)
     for table, room in rooms_of(spec.experiment_class).items():
         inside = [key for key in keys if key.startswith(f"{table}.")]
         if inside:
-            _cover(spec, _table_parser(spec, table, room), TABLES, inside, progress=progress)
+            _cover(spec, _table_parser(spec, table, room), CHECKED_TABLES, inside, progress=progress)
 
 
 def _table_parser(spec: Spec, table: str, room: str) -> Callable[[int, Reads], None]:
@@ -150,12 +159,12 @@ def _check_axis(spec: Spec, cls: type[Table], name: str, key: str) -> None:
         raise BadInput(f"sweep.{key}: value number {wrong + 1} is not of use")
 
 
-def _holder(experiment: Kind, key: str) -> tuple[Kind | None, str]:
-    """The object that a dotted key names a field of, and the field; None where it chooses a kind."""
+def holder_of(experiment: Kind, key: str) -> tuple[Kind | None, str]:
+    """The kind and its field that a dotted key names; None for the kind where that is no field, or holds a kind."""
     *path, name = key.removeprefix("experiment.").split(".")
     here: Any = experiment
     for part in path:
-        here = getattr(here, part, None)
+        here = getattr(here, part) if isinstance(here, Kind) and part in type(here).model_fields else None
     good = isinstance(here, Kind) and name in type(here).model_fields and name not in rooms_of(type(here))
     return (here, name) if good and "." in key else (None, name)
 

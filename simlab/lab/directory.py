@@ -60,6 +60,7 @@ class RunDirectory:
 
     @property
     def exists(self) -> bool:
+        """Whether a run was begun here."""
         return self.spec_path.exists()
 
     def read_spec(self, *, computes: bool = True) -> Spec:
@@ -91,6 +92,7 @@ class RunDirectory:
             return _hash_in(file.readline(1000))
 
     def index(self, spec: Spec) -> Index:
+        """What is committed of the run."""
         return Index.read(self.segments, spec.hash, spec.sweep.points)
 
     def check(self, spec: Spec, overwrite: bool, repair: bool = False) -> None:
@@ -110,7 +112,7 @@ class RunDirectory:
         if overwrite:
             return
         if self.exists:
-            changed = differences(self.read_spec(), spec)
+            changed = differences(self.read_spec(computes=False), spec)
             if changed:
                 raise BadInput(
                     f"{self.path}: holds a run of another spec ({first_few(changed)});"

@@ -18,9 +18,9 @@ from simlab.lab.spec import Spec
 class Estimate:
     """What a run would take, roughly.
 
-    seconds: of all points together; None where the experiment does not count.
-    nbytes: bytes recorded; None likewise.
-    memory: bytes that the largest point needs at least; 0 where the experiment does not tell.
+    seconds: time for all points together; None where the experiment has no estimate.
+    nbytes: bytes recorded; None where the experiment has no estimate.
+    memory: bytes that the largest point needs at least; 0 where the experiment has no estimate.
     free: bytes of memory that are free now.
     """
 
@@ -44,6 +44,6 @@ def estimate(spec: Spec, workers: int) -> Estimate:
             began = time.perf_counter()
             a @ a
             times.append(time.perf_counter() - began)
-    rate = 2 * 256**3 / min(times) / 4  # loops beside the products: a quarter of their speed
+    rate = 2 * 256**3 / min(times) / 4  # flops per second: loops reach a quarter of the speed of products
     flops, nbytes = np.mean(np.array(known, np.float64), axis=0) * spec.sweep.points
     return Estimate(float(flops) / rate / workers, float(nbytes), memory, free)

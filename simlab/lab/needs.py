@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 
 from simlab.core.errors import BadInput
-from simlab.core.kinds import Kind
-from simlab.core.parsing import dump, rooms_of
+from simlab.core.parsing import dump
 from simlab.core.resources import free_memory
 from simlab.data.law import Law
 from simlab.experiments.experiment import Experiment
 from simlab.lab.covering import Cover, alike, covering
-from simlab.lab.spec import Spec
+from simlab.lab.spec import Spec, kinds_inside
 
-WEIGHED_POINTS = 1000  # combinations of what matters, and values of one axis, that are looked at
+WEIGHED_POINTS = 1000  # combinations of the axes that matter, and values of one axis, that are looked at
 
 
 def check(spec: Spec, finished: Collection[int] = (), say: Callable[[str], None] = lambda line: None) -> None:
@@ -51,7 +50,7 @@ def stored(spec: Spec, finished: Collection[int] = ()) -> list[Law]:
 
 
 def _stored(experiment: Experiment) -> list[Law]:
-    found = [one for one in _inside(experiment) if isinstance(one, Law) and one.reads_files]
+    found = [one for _, one in kinds_inside(experiment) if isinstance(one, Law) and one.reads_files]
     for one in found:
         dump(one)  # looks at every field, so that each file that a point reads is found
     return found
@@ -75,13 +74,3 @@ def size(nbytes: float) -> str:
 def _is_done(spec: Spec, point: int, dimensions: frozenset[int], finished: Collection[int]) -> bool:
     """Whether the point, and all that agree with it along these dimensions, have finished."""
     return bool(finished) and all(one in finished for one in alike(spec, point, dimensions))
-
-
-def _inside(kind: Kind) -> Iterator[Kind]:
-    """A kind and all kinds that it is made of."""
-    yield kind
-    for name in rooms_of(type(kind)):
-        value = getattr(kind, name)
-        for item in value if isinstance(value, tuple) else (value,):
-            if isinstance(item, Kind):
-                yield from _inside(item)

@@ -1,8 +1,8 @@
 """How far a run is, how fast it goes, and how long it will take.
 
-Points of a sweep differ in cost by orders of magnitude, so time left is counted in the experiment's own estimate of
-the work of each point, not in points; the slowest point under way is a lower bound. Time in which workers start or
-compile is not time in which they work: rate and time left do not count it.
+Points of a sweep differ in cost by orders of magnitude. So the time left is worked out from the experiment's own
+estimate of each point's flops, not from the number of points; it is at least that of the slowest point under way. Time
+in which workers start or compile counts neither for the rate nor for the time left.
 """
 
 from __future__ import annotations
@@ -46,7 +46,17 @@ class Compiling:
 
 @dataclass
 class Snapshot:
-    """How far a run is, for whoever shows it."""
+    """How far a run is, for whoever shows it.
+
+    points: of the sweep.
+    done: points computed, also by earlier processes.
+    failed: points that failed in this process.
+    elapsed: seconds since this process began.
+    rate: points per second, not counting time in which workers start or compile.
+    remaining: seconds left; None where nothing is known yet.
+    running: points under way.
+    compiling: what workers compile now; None if nothing.
+    """
 
     points: int
     done: int
@@ -64,34 +74,42 @@ class Pace:
     def __init__(self, spec: Spec, points: Iterable[int]) -> None:
         self.spec = spec
         self.began = time.monotonic()
-        self._seeds = spec.sweep.seeds or 1
-        self._costs: dict[int, float] = {}
+        self._costs: dict[int, float] = {}  # combination of axes → flops
         self._left = {point: self._weight(point) for point in points}
         self._done = 0.0
         self._points = 0
         self._paused = 0.0
 
     def pause(self, seconds: float) -> None:
-        """Count these seconds as none of work; a share of them where a share of the workers could not work."""
+        """Leave out these seconds, in which workers could not work."""
         self._paused += seconds
 
     def _weight(self, point: int) -> float:
-        if self.spec.sweep.points // self._seeds > WEIGHED_POINTS:
+        """Flops of a point by the experiment's own estimate, 1 where there are too many points to ask."""
+        sweep = self.spec.sweep
+        if sweep.combination(sweep.points) > WEIGHED_POINTS:
             return 1.0
-        alike = point // self._seeds
-        if alike not in self._costs:
+        combination = sweep.combination(point)
+        if combination not in self._costs:
             flops, _ = self.spec.at(point).cost() or (1.0, 0.0)
-            self._costs[alike] = max(1.0, float(flops))
-        return self._costs[alike]
+            self._costs[combination] = max(1.0, float(flops))
+        return self._costs[combination]
 
     def done(self, point: int) -> None:
+        """A point was computed, or has failed."""
         self._done += self._left.pop(point, 0.0)
         self._points += 1
 
     def snapshot(
         self, now: float, computed: int, failed: int, running: Sequence[tuple[int, float, float, float, float]]
     ) -> Snapshot:
-        """`running`: point, steps done, steps in all, and the time and steps at which it was first seen."""
+        """How far the run is.
+
+        now: time by `time.monotonic`.
+        computed: points computed so far.
+        failed: points that failed so far.
+        running: per point under way its number, steps done, steps in all, and time and steps done at its first report.
+        """
         shown, slowest, fractions = [], 0.0, 0.0
         work, left = self._done, sum(self._left.values())
         for point, done, total, since, first in running:

@@ -1,9 +1,9 @@
-"""The parent's side of a run: spawns workers, hands out points, replaces workers that die, tells how far it is.
+"""The parent's side of a run: spawns workers, hands out points, replaces workers that die, reports progress.
 
-Workers are separate processes in sessions of their own (`simlab.lab.worker`), never forks: fork after OpenMP kills
-the child, and ctrl-C must reach the parent only. The parent writes no HDF5: a signal may raise in it at any instant.
-A point counts as done when the segment with it is committed; what a dead worker had not committed is handed out
-again. A point at which MOST_DEATHS workers died is failed.
+Workers are separate processes in sessions of their own (`simlab.lab.worker`), never forks: a fork after OpenMP has
+started kills the child, and ctrl-C must reach the parent only. The parent writes no HDF5, because a signal may raise in
+it at any instant. A point counts as finished when the segment that holds its end is committed. Points that a dead
+worker had not committed are handed out again. A point at which MOST_DEATHS workers died is failed.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ from simlab.core import stopping
 from simlab.core.errors import BadInput, SimlabError, WriteFailed
 from simlab.core.sources import PACKAGE
 from simlab.lab.directory import RunDirectory
+from simlab.lab.options import RunOptions
 from simlab.lab.pace import Compiling, Pace, Snapshot
 from simlab.lab.spec import Spec
 from simlab.record.index import Index
 
 MOST_DEATHS = 3
-GRACE_SECONDS = 1.5
+GRACE_SECONDS = 1.5  # a stopped run waits so long for its workers to commit
 AHEAD_SECONDS = 0.5  # work handed out ahead of time, so that short points do not wait for the parent
-SNAPSHOT_SECONDS = 0.2
-COMPILED_SECONDS = 0.5  # between two functions a worker counts as compiling for so long
-# This very package, after the standard library and before whatever else is installed.
+SNAPSHOT_SECONDS = 0.2  # between two reports of progress
+COMPILED_SECONDS = 0.5  # a worker counts as compiling for so long after a function: the next may follow
+# What a worker executes. It imports this very package: after the standard library, before whatever else is installed.
 BOOT = """
 import os, sys
 places = [i for i, path in enumerate(sys.path) if path.endswith("site-packages")]
@@ -49,11 +50,27 @@ except Exception as error:
 main()
 """
 Chore = Literal["merge", "repair"]
-"""What one worker does before points are handed out: merge old segments, or mend damage and nothing else."""
+"""What one worker does before points are handed out: merge old segments, or repair damage and do nothing else."""
 
 
 @dataclass(eq=False)
 class _Worker:
+    """One worker as the parent sees it. Times are those of `time.monotonic`, in seconds.
+
+    process: the process; commands go to its standard input, reports come from its standard output.
+    began: when it began to work, moved on by the time that it spent compiling.
+    assigned: points handed out and not computed yet, in order; the first is under way.
+    computed: points computed and not committed yet.
+    ready: whether it has started up.
+    ending: whether it was told to end.
+    count: number of points it has dealt with.
+    at: point under way, steps done, steps in all; None before its first report.
+    first_at: time and steps done at the first report of that point.
+    compiled: number of functions compiled so far.
+    compiling_since: when it began to compile; None while it does not.
+    compiled_at: when it last ended compiling.
+    """
+
     process: subprocess.Popen[str]
     began: float
     assigned: deque[int] = field(default_factory=deque)
@@ -63,13 +80,13 @@ class _Worker:
     count: int = 0
     at: tuple[int, float, float] | None = None
     first_at: tuple[float, float] = (0.0, 0.0)
-    compiled: int = 0  # functions
+    compiled: int = 0
     compiling_since: float | None = None
-    compiled_at: float = -COMPILED_SECONDS  # when it last ended compiling
+    compiled_at: float = -COMPILED_SECONDS
 
     @property
-    def away(self) -> bool:
-        """Cannot work yet: it starts or compiles."""
+    def cannot_work(self) -> bool:
+        """It still starts up, or compiles."""
         return not self.ready or self.compiling_since is not None
 
     def note_compiling(self, functions: int, busy: bool, now: float) -> None:
@@ -96,41 +113,51 @@ class _Worker:
 
 
 class Pool:
+    """The workers of one run, and what is still to do."""
+
     def __init__(
         self,
         run: RunDirectory,
         spec: Spec,
         index: Index,
-        workers: int,
-        commit_seconds: float,
-        order: Iterable[int],
-        progress: Callable[[Snapshot], None],
+        points: Iterable[int],
+        options: RunOptions,
         *,
+        progress: Callable[[Snapshot], None] = lambda snapshot: None,
         say: Callable[[str], None] = lambda line: None,
-        first: Chore | None = None,
+        chore: Chore | None = None,
     ) -> None:
+        """A pool that has no workers yet.
+
+        index: what earlier processes committed.
+        points: points to compute, in order.
+        progress: called a few times per second.
+        say: called with remarks for the user, one line each.
+        chore: what one worker does first.
+        """
         self.run, self.spec, self.index = run, spec, index
-        self.commit_seconds, self.progress = commit_seconds, progress
-        self.wanted = workers
+        self.progress, self.say = progress, say
+        self.commit_seconds = options.commit_seconds
+        self.most_workers = options.worker_count(spec)
         self.workers: list[_Worker] = []
+        # Reports of all workers, in the order in which they came; None: the worker's output has ended.
         self.inbox: queue.SimpleQueue[tuple[_Worker, dict[str, Any] | None]] = queue.SimpleQueue()
-        self.todo: deque[int] = deque(order)
-        self.say = say
-        self.chore = first
-        self.collated = first == "repair"
-        self.deaths: dict[int, int] = {}
-        self.barren = 0  # deaths since anything was committed
-        self.fatal: list[tuple[int, int, str]] = []  # points at which too many died, to be recorded
-        self.attempts = {point: failure[0] + 1 for point, failure in index.failed.items()}
-        self.failed: dict[int, str] = {}
+        self.todo: deque[int] = deque(points)
+        self.chore = chore
+        self.collated = chore == "repair"  # repairing does not collate
+        self.deaths: dict[int, int] = {}  # point → workers that died at it
+        self.deaths_since_commit = 0
+        self.fatal: list[tuple[int, int, str]] = []  # point, attempt, error of points to be recorded as failed
+        self.attempts = {point: failure.attempt + 1 for point, failure in index.failed.items()}
+        self.failed: dict[int, str] = {}  # point → error
         self.finished = set(index.finished)
         self.pace = Pace(spec, self.todo)
-        self.shown = 0.0
-        self.ticked = self.pace.began
-        self.first_compiled: float | None = None
+        self.shown_at = 0.0  # when progress was last reported
+        self.ticked_at = self.pace.began  # when `_tick` was last called
+        self.first_compiled: float | None = None  # when a worker first compiled, of those that do now
 
     def work(self) -> dict[int, str]:
-        """Compute every point of the order, then collate; returns the failed points with their errors."""
+        """Compute every point, then collate; returns the failed points with their errors."""
         try:
             while self.workers or self.chore or not self.collated:
                 self._hire()
@@ -166,9 +193,9 @@ class Pool:
             self.workers = []
 
     def _hire(self) -> None:
-        """As many workers as there is work for: one while segments are merged or mended, and for the end."""
+        """Spawn as many workers as there is work for: one while segments are merged or repaired, and one to collate."""
         busy = sum(bool(worker.assigned) for worker in self.workers)
-        useful = 1 if self.chore or not (self.todo or busy) else min(self.wanted, len(self.todo) + busy)
+        useful = 1 if self.chore or not (self.todo or busy) else min(self.most_workers, len(self.todo) + busy)
         needed = self.chore or self.todo or self.fatal or not (self.workers or self.collated)
         while needed and len(self.workers) < useful:
             self._spawn()
@@ -177,7 +204,7 @@ class Pool:
         from simlab.core.code_cache import cache_dir  # imports numba
 
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-        cache_dir()  # a temporary one, where it must be that, is made before its workers look for it
+        cache_dir()  # where it must be a temporary one it is made here, so that workers find it
         process = subprocess.Popen(
             # -P: no file of the current directory may stand in for a module.
             [sys.executable, "-P", "-c", BOOT, str(PACKAGE.parent)],
@@ -205,7 +232,8 @@ class Pool:
     def _assign(self, worker: _Worker) -> None:
         """Keep about AHEAD_SECONDS of work with the worker, and never more than its fair share of what is left.
 
-        Who finds nothing to do is let go; the last one collates, once all others are gone and so all is committed.
+        A worker for which nothing is left is told to end. The last one collates first: all others are gone by then, so
+        that everything is committed.
         """
         if self.chore or worker.ending:
             return
@@ -214,7 +242,7 @@ class Pool:
             worker.send(fail=self.fatal)
             self.fatal = []
         rate = worker.count / max(time.monotonic() - worker.began, 1e-3)
-        fair = -(-len(self.todo) // (2 * self.wanted))
+        fair = -(-len(self.todo) // (2 * self.most_workers))
         ahead = max(1, min(int(rate * AHEAD_SECONDS), fair))
         batch = []
         while self.todo and len(worker.assigned) < ahead:
@@ -234,11 +262,11 @@ class Pool:
 
     def _attempt(self, point: int) -> int:
         checkpoint = self.index.checkpoints.get(point)
-        return self.attempts.get(point, checkpoint.attempt if checkpoint else 0)
+        return self.attempts.get(point, checkpoint.reached.attempt if checkpoint else 0)
 
     def _handle(self, worker: _Worker, message: dict[str, Any] | None) -> None:
         if message is None:
-            self._bury(worker)
+            self._on_exit(worker)
             return
         now = time.monotonic()
         if "ready" in message:
@@ -265,7 +293,7 @@ class Pool:
         for point in message.get("committed", ()):
             worker.computed.discard(point)
             self.finished.add(point)
-            self.barren = 0
+            self.deaths_since_commit = 0
         for key, error in message.get("failed", {}).items():
             self.failed[int(key)] = error
             self.pace.done(int(key))
@@ -286,22 +314,22 @@ class Pool:
             self.collated = True
         self._assign(worker)
 
-    def _bury(self, worker: _Worker) -> None:
-        """A worker's output has ended: well, or by its death."""
+    def _on_exit(self, worker: _Worker) -> None:
+        """A worker's output has ended: it ended as it was told to, or died."""
         code = worker.close()
         self.workers.remove(worker)
         lost = [*sorted(worker.computed), *worker.assigned]
         if code or lost:
-            self._mourn(worker, code, lost)
+            self._reassign(worker, code, lost)
         for other in self.workers:
             self._assign(other)
 
-    def _mourn(self, worker: _Worker, code: int, lost: list[int]) -> None:
+    def _reassign(self, worker: _Worker, code: int, lost: list[int]) -> None:
         """Hand out again what a dead worker had not committed; give up on a point that keeps killing workers."""
         if not worker.ready and code > 0:
             raise SimlabError(f"a worker could not start ({_cause(code)})")
-        self.barren += 1
-        if self.barren > 2 * MOST_DEATHS * self.wanted:
+        self.deaths_since_commit += 1
+        if self.deaths_since_commit > 2 * MOST_DEATHS * self.most_workers:
             raise SimlabError(f"workers die before anything is committed ({_cause(code)})")
         if worker.ready and worker.assigned:
             suspect = worker.assigned[0]
@@ -311,19 +339,19 @@ class Pool:
                 error = f"{MOST_DEATHS} workers died at this point ({_cause(code)})"
                 self.fatal.append((suspect, self._attempt(suspect), error))
         if self.chore == "repair":
-            return  # nothing was handed out, and what is damaged still lies there
-        # It may have committed since the index was read: go on from there.
+            return  # nothing was handed out, and an index cannot be read while the damage is there
+        # The dead worker may have committed since the index was read.
         self.index = self.run.index(self.spec)
         self.finished = set(self.index.finished)
         self.todo.extendleft(point for point in reversed(lost) if point not in self.index.finished)
 
     def _tick(self) -> None:
-        """Time in which workers cannot work yet says nothing about their pace."""
+        """Leave the time in which workers cannot work out of the pace."""
         now = time.monotonic()
         if self.workers:
-            share = sum(worker.away for worker in self.workers) / len(self.workers)
-            self.pace.pause(share * (now - self.ticked))
-        self.ticked = now
+            share = sum(worker.cannot_work for worker in self.workers) / len(self.workers)
+            self.pace.pause(share * (now - self.ticked_at))
+        self.ticked_at = now
 
     def _compiling(self, now: float) -> Compiling | None:
         busy = any(w.compiling_since or now - w.compiled_at < COMPILED_SECONDS for w in self.workers)
@@ -334,8 +362,8 @@ class Pool:
 
     def _show(self, force: bool = False) -> None:
         now = time.monotonic()
-        if now - self.shown >= SNAPSHOT_SECONDS or force:
-            self.shown = now
+        if now - self.shown_at >= SNAPSHOT_SECONDS or force:
+            self.shown_at = now
             computed = len(self.finished) + sum(len(worker.computed) for worker in self.workers)
             running = [(*worker.at, *worker.first_at) for worker in self.workers if worker.at is not None]
             shot = self.pace.snapshot(now, computed, len(self.failed), running)

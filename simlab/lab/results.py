@@ -12,11 +12,11 @@ from filelock import FileLock
 
 from simlab.core.errors import BadInput
 from simlab.experiments.experiment import Experiment
-from simlab.lab.covering import POINTS, covering
+from simlab.lab.covering import CHECKED_POINTS, covering
 from simlab.lab.directory import RunDirectory, refuse_link
 from simlab.lab.spec import Spec
 from simlab.record.collate import collate
-from simlab.record.index import READ_AGAIN, Index
+from simlab.record.index import READ_ATTEMPTS, Index
 from simlab.record.provenance import provenance
 from simlab.record.reader import Results
 from simlab.record.schema import Output
@@ -25,7 +25,7 @@ from simlab.record.schema import Output
 def merged_outputs(spec: Spec) -> dict[str, Output]:
     """Every name that any point records."""
     outputs: dict[str, Output] = {}
-    for found in covering(spec, lambda experiment: experiment.outputs(), POINTS).found.values():
+    for found in covering(spec, lambda experiment: experiment.outputs(), CHECKED_POINTS).found.values():
         for name, output in found.items():
             known = outputs.setdefault(name, output)
             if (known.dims, known.dtype) != (output.dims, output.dtype):
@@ -39,7 +39,7 @@ def once_names(spec: Spec) -> Callable[[int], set[str]]:
     def once(experiment: Experiment) -> set[str]:
         return {name for name, output in experiment.outputs().items() if not output.is_trajectory}
 
-    cover = covering(spec, once, POINTS)
+    cover = covering(spec, once, CHECKED_POINTS)
 
     def place(point: int) -> tuple[int, ...]:
         position = spec.sweep.position(point)
@@ -76,22 +76,22 @@ def collate_run(run: RunDirectory, spec: Spec) -> Path:
     everything is read again.
     """
     outputs = merged_outputs(spec)
-    with _locked(run):
-        for attempt in range(READ_AGAIN):
+    with _only_writer(run):
+        for attempt in range(READ_ATTEMPTS):
             index = run.index(spec)
             index.check_rows(spec.sweep.points)
             try:
                 collate(run.results, index, spec.sweep.dimensions, outputs, _attributes(spec, index))
                 break
             except FileNotFoundError:
-                if attempt == READ_AGAIN - 1:
+                if attempt == READ_ATTEMPTS - 1:
                     raise
     return run.results
 
 
 @contextlib.contextmanager
-def _locked(run: RunDirectory) -> Iterator[None]:
-    """One writer of results.h5 at a time; a second one waits."""
+def _only_writer(run: RunDirectory) -> Iterator[None]:
+    """Hold the lock of results.h5: a second writer waits."""
     lock = FileLock(run.collate_lock)
     with run.usable():
         refuse_link(run.collate_lock)

@@ -5,31 +5,29 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
-from simlab.core.errors import BadInput, SimlabError, WriteFailed, first_few, one_of, shown
-from simlab.core.resources import cores
+from simlab.core.errors import BadInput, SimlabError, WriteFailed, first_few
 from simlab.lab import bundled, needs
 from simlab.lab import spec as specs
 from simlab.lab.directory import RunDirectory
+from simlab.lab.options import RunOptions
 from simlab.lab.pace import Snapshot
 from simlab.lab.pool import Chore, Pool
 from simlab.lab.spec import Spec
-from simlab.lab.tables import given_tables, plain
+from simlab.lab.tables import Given, plain
 from simlab.record.index import Index
 from simlab.record.provenance import changes, provenance
 from simlab.record.reader import open_results
 from simlab.record.repair import clear_replaced
-from simlab.record.writer import MERGE_AT
+from simlab.record.writer import MERGE_SEGMENTS
 
 if TYPE_CHECKING:
     import xarray
 
-COMMIT_SECONDS = 30.0
 WRITTEN_AGAIN = "damaged or changed since it was written; written again from the segments"
-Order = Literal["listed", "shuffled"]
 Source = str | Path | Mapping[str, Any]
 """A spec as a user gives it: the path of a TOML file, the name of a bundled spec, or tables as TOML gives them."""
 
@@ -81,44 +79,37 @@ def load_for(
     """
     run = RunDirectory(directory)
     try:
-        seed = run.read_spec().seed
+        seed = run.read_spec(computes=False).seed
     except BadInput:  # none there, or said properly when the directory is checked
         seed = None
     if not isinstance(source, Mapping):
         return specs.load(bundled.find(source), settings, seed=seed, progress=progress)
-    tables, changes_made = plain(source), specs.listed(settings)
-    given = given_tables(tables, changes_made)
-    return specs.resolve(specs.override(tables, changes_made), seed=seed, as_given=given, progress=progress)
-
-
-def default_workers(spec: Spec) -> int:
-    return max(1, cores() // spec.threads)
+    tables, settings = plain(source), specs.as_settings(settings)
+    given = Given.of(tables, settings)
+    return specs.resolve(specs.override(tables, settings), seed=seed, as_given=given, progress=progress)
 
 
 def run_spec(
     spec: Source | Spec,
     directory: str | Path,
+    options: RunOptions = RunOptions(),  # noqa: B008  frozen
     *,
-    settings: Iterable[str] = (),
-    workers: int | None = None,
-    overwrite: bool = False,
-    repair: bool = False,
-    order: Order = "listed",
-    commit_seconds: float = COMMIT_SECONDS,
     progress: Callable[[Snapshot], None] = lambda snapshot: None,
     say: Callable[[str], None] = lambda line: None,
     then: Callable[[Path], Path | None] = lambda results: None,
 ) -> Outcome:
     """Run a sweep into a directory, or go on with it; ends with results.h5.
 
-    `workers` defaults to the cores divided by the spec's threads. Whatever the workers, the order or the kills, the
-    same spec gives the same datasets. `say` gets remarks, `progress` a snapshot a few times a second. `then` gets the
-    path of results.h5 while the directory is still held, if a point has finished; it returns the figure it drew.
-    `repair` moves damaged segments to ``damaged/`` and computes their points again; without it they are refused.
+    Whatever the options and however often it was killed, the same spec gives the same datasets.
+
+    progress: called a few times per second.
+    say: called with remarks for the user, one line each.
+    then: called with the path of results.h5 if a point has finished, while the lock of the directory is still held;
+        returns the path of the figure that it drew.
     """
-    _check_options(workers, order, commit_seconds)
     if not isinstance(spec, Spec):
-        spec = load_for(directory, spec, settings)
+        spec = load_for(directory, spec)
+    overwrite, repair = options.overwrite, options.repair
     run = RunDirectory(directory)
     with run.usable():
         run.check(spec, overwrite, repair)
@@ -130,11 +121,12 @@ def run_spec(
             run.begin(spec, overwrite)
             run.tidy()
         if repair:
-            Pool(run, spec, Index((), ()), 1, commit_seconds, (), progress, say=say, first="repair").work()
+            alone = replace(options, workers=1)
+            Pool(run, spec, Index((), ()), (), alone, progress=progress, say=say, chore="repair").work()
         index = _take_over(run, spec, say)
         points = [p for p in range(spec.sweep.points) if p not in index.finished]
         say(f"{run.path}: {len(points)} of {spec.sweep.points} points of {spec.header.kind} to do, seed {spec.seed}")
-        if order == "shuffled":
+        if options.order == "shuffled":
             random.Random(spec.seed).shuffle(points)
         points.sort(key=lambda point: point not in index.checkpoints)
         failed: dict[int, str] = {}
@@ -142,9 +134,8 @@ def run_spec(
         if state == "damaged":
             say(f"{run.results}: {WRITTEN_AGAIN}")
         if points or state != "sound":  # a worker takes a second or two to start
-            first: Chore | None = "merge" if len(index.segments) >= MERGE_AT else None
-            size = workers or default_workers(spec)
-            pool = Pool(run, spec, index, size, commit_seconds, points, progress, say=say, first=first)
+            chore: Chore | None = "merge" if len(index.segments) >= MERGE_SEGMENTS else None
+            pool = Pool(run, spec, index, points, options, progress=progress, say=say, chore=chore)
             try:
                 failed = pool.work()
             except SimlabError:
@@ -157,17 +148,8 @@ def run_spec(
     return Outcome(run.path, run.results, figure, spec.seed, spec.sweep.points, failed)
 
 
-def _check_options(workers: int | None, order: str, commit_seconds: float) -> None:
-    if workers is not None and (type(workers) is not int or workers < 1):
-        raise BadInput(f"workers = {shown(workers)}: must be a whole number of at least 1")
-    if order not in get_args(Order):
-        raise BadInput(f"order = {shown(order)}: unknown (allowed: {one_of(get_args(Order))})")
-    if not isinstance(commit_seconds, int | float) or not 0 <= commit_seconds < float("inf"):
-        raise BadInput(f"commit_seconds = {shown(commit_seconds)}: must be a number of at least 0")
-
-
 def _take_over(run: RunDirectory, spec: Spec, say: Callable[[str], None]) -> Index:
-    """The index of what earlier processes committed, complete, the remains of their merges removed."""
+    """The index of what earlier processes committed. It is checked, and what their merges left over is removed."""
     index = run.index(spec)
     index.check_whole()
     index.check_rows(spec.sweep.points)
@@ -193,7 +175,7 @@ def collate_only(
     if run.results_state(spec, index) == "damaged":
         say(f"{run.results}: {WRITTEN_AGAIN}")
     try:
-        Pool(run, spec, index, 1, COMMIT_SECONDS, (), progress, say=say).work()
+        Pool(run, spec, index, (), RunOptions(workers=1), progress=progress, say=say).work()
     finally:
         run.tidy_results()
     return run.results

@@ -1,7 +1,7 @@
 """The JSON Schema of a whole spec, for editors: experiments with their fields, the tables of rooms, sweep and figure.
 
-What is right for `simlab.lab.spec.resolve` is right for the schema, so that an editor never marks a good spec. The
-reverse cannot be had: rules between fields are only known to the kinds.
+Every spec that `simlab.lab.spec.resolve` accepts fulfils the schema, so that an editor never marks a good spec. The
+reverse is not true: rules between fields are known only to the kinds.
 
 A required field may be missing from its table where the sweep gives it, as an axis ``"network.width"`` or, written
 without quotes, as ``network = { width = … }`` inside ``[sweep]``. Hence the conditions ``if not swept then required``.
@@ -19,8 +19,8 @@ from simlab.core.parsing import rooms_of
 from simlab.lab.spec import Header
 from simlab.lab.sweep import MOST_POINTS, WORDS
 
-DEPTH = 2
-"""How many tables deep missing fields are noticed: network.activation.degree is the last."""
+TABLE_LEVELS = 2
+"""Missing fields are noticed in tables up to this level: network is the first, network.activation the second."""
 _AXIS = {"$ref": "#/$defs/axis"}
 
 
@@ -121,7 +121,7 @@ def _needs(path: tuple[str, ...], room: str) -> list[Schema]:
     found = [_unless_swept((*path, "kind"))] if len(path) == 1 else []
     for name, kinds in by_field.items():
         found.append(_unless_swept((*path, name), _at((*path, "kind"), {"enum": kinds})))
-    if len(path) < DEPTH:
+    if len(path) < TABLE_LEVELS:
         for name, its_room in inner.items():
             found += _needs((*path, name), its_room)
     return found

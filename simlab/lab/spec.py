@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -28,10 +28,13 @@ from simlab.core.kinds import Kind, Table
 from simlab.core.parsing import choose, dump, join, parse, rooms_of, whole
 from simlab.lab import covering, toml_text
 from simlab.lab.sweep import Sweep, flat
-from simlab.lab.tables import Given, assign, copied, given_tables, parse_toml, read_file, with_values
+from simlab.lab.tables import Given, assign, copy_tables, parse_toml, read_file, with_values
 from simlab.lab.toml_text import Tables
 
-KEPT_POINTS = 1000  # whose experiments are kept: as many as `needs` looks at
+if TYPE_CHECKING:
+    from simlab.experiments.experiment import Experiment
+
+KEPT_EXPERIMENTS = 1000  # as many as `needs` looks at
 
 
 class Header(Table):
@@ -46,62 +49,72 @@ class Header(Table):
 
 @dataclass(frozen=True)
 class Spec:
-    """A validated spec. `tables` are resolved; `figure` is kept apart; `given` is None where it is not known."""
+    """A validated spec.
+
+    tables: [experiment] and the tables of the kinds it holds, resolved.
+    sweep: the axes.
+    figure: [figure] as it was given; None without one.
+    given: the spec as the user gave it; None where that is not known.
+    """
 
     tables: Tables
     sweep: Sweep
     figure: Tables | None
     given: Given | None = field(default=None, compare=False)
+    # Combination of axes → its experiment; the one that was asked for last is the last one.
+    _experiments: dict[int, Experiment] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def header(self) -> Header:
+        """The keys of [experiment] that belong to the engine."""
         return Header(**{k: v for k, v in self.tables["experiment"].items() if k in Header.model_fields})
 
     @property
     def seed(self) -> int:
+        """Root seed of the random streams."""
         seed = self.header.seed
         assert seed is not None  # resolved
         return seed
 
     @property
     def threads(self) -> int:
+        """Threads per point."""
         return self.header.threads
 
     @cached_property
-    def experiment_class(self) -> type[Any]:
+    def experiment_class(self) -> type[Experiment]:
         """The class of the experiment; `at` gives the object of one point."""
         return catalogue.get("experiments", self.header.kind, "experiment.kind")
 
-    def at(self, point: int) -> Any:
-        """The experiment of one point: validated once, and kept while it is one of the last KEPT_POINTS asked for."""
-        if point not in self._known:
+    def at(self, point: int) -> Experiment:
+        """The experiment of one point, validated once: points that differ only in their seed share it.
+
+        It is kept while it is one of the last KEPT_EXPERIMENTS that were asked for.
+        """
+        combination = self.sweep.combination(point)
+        if combination not in self._experiments:
             return self.parse(point)
-        found = self._known[point] = self._known.pop(point)  # last again
+        found = self._experiments[combination] = self._experiments.pop(combination)  # now it is the last one
         if (watch := reads.current()) is not None:
-            for path, kind in _inside(found, "experiment", ""):
+            for path, kind in kinds_inside(found):
                 watch.name(kind, path)
         return found
 
-    def parse(self, point: int) -> Any:
-        """The experiment of one point, validated now."""
+    def parse(self, point: int) -> Experiment:
+        """The experiment of one point, validated now: whoever watches sees what its rules look at."""
         fixed = self._fixed
         if (watch := reads.current()) is not None:
             for name, chosen in fixed.items():
                 watch.name(chosen, name)
         found = _parse_point(self.experiment_class, self.tables | fixed, self.sweep.values(point))
-        self._known[point] = found
-        if len(self._known) > KEPT_POINTS:
-            del self._known[next(iter(self._known))]
+        self._experiments[self.sweep.combination(point)] = found
+        if len(self._experiments) > KEPT_EXPERIMENTS:
+            del self._experiments[next(iter(self._experiments))]
         return found
 
     @cached_property
-    def _known(self) -> dict[int, Any]:
-        """Point → its experiment, the one asked for last at the end."""
-        return {}
-
-    @cached_property
     def _fixed(self) -> Tables:
-        """The choices that no axis touches, parsed once: half the time of a point."""
+        """The kinds that no axis touches, validated once: half the time that a point takes."""
         swept = {key.partition(".")[0] for key in self.sweep.keys}
         rooms = rooms_of(self.experiment_class)
         single = {name: room for name, room in rooms.items() if name in self.tables and name not in swept}
@@ -110,7 +123,7 @@ class Spec:
     @cached_property
     def text(self) -> str:
         """The resolved spec as TOML."""
-        tables = copied(self.tables)
+        tables = copy_tables(self.tables)
         if sweep := self.sweep.dump():
             tables["sweep"] = sweep
         if self.figure is not None:
@@ -125,8 +138,8 @@ class Spec:
 
 def override(tables: Tables, settings: Iterable[str]) -> Tables:
     """Apply ``key=value`` settings: a dotted key of the spec, a TOML value (a bare word is a string)."""
-    tables = copied(tables)
-    for setting in listed(settings):
+    tables = copy_tables(tables)
+    for setting in as_settings(settings):
         key, equals, text = setting.partition("=")
         key = key.strip().replace('"', "")
         table, _, rest = key.partition(".")
@@ -146,7 +159,7 @@ def override(tables: Tables, settings: Iterable[str]) -> Tables:
     return tables
 
 
-def listed(settings: Iterable[str]) -> tuple[str, ...]:
+def as_settings(settings: Iterable[str]) -> tuple[str, ...]:
     """Settings one by one; a string is one of them, not its letters."""
     return (settings,) if isinstance(settings, str) else tuple(settings)
 
@@ -175,12 +188,12 @@ def resolve(
     """
     spec = _resolved(tables, seed, as_given)
     covering.check(spec, progress)
-    return replace(spec, given=given_tables(tables)) if as_given is None else spec
+    return replace(spec, given=Given.of(tables)) if as_given is None else spec
 
 
 def _resolved(tables: Mapping[str, Any], seed: int | None, as_given: Given | None) -> Spec:
-    """Validated at the first point alone."""
-    given = copied(tables)
+    """Validated at the first point only; its experiment is kept."""
+    given = copy_tables(tables)
     figure = given.pop("figure", None)
     sweep_table = given.pop("sweep", None)
     for name, table in (("experiment", given.get("experiment")), ("sweep", sweep_table), ("figure", figure)):
@@ -200,12 +213,13 @@ def _resolved(tables: Mapping[str, Any], seed: int | None, as_given: Given | Non
     values = sweep.values(0)
     first = _parse_point(experiment, given, values)
     # What the sweep overrides must be right as well: somebody meant it.
-    _parse_point(experiment, given, {key: value for key, value in values.items() if not _has(given, key)})
+    if any(_has(given, key) for key in values):
+        _parse_point(experiment, given, {key: value for key, value in values.items() if not _has(given, key)})
     sweep = _whole_axes(experiment, given, sweep)
-    drawn = header.seed if header.seed is not None else seed if seed is not None else secrets.randbits(32)
+    root = header.seed if header.seed is not None else seed if seed is not None else secrets.randbits(32)
     resolved = _write_out(given, first, sweep)
-    resolved["experiment"] |= {"seed": drawn, "threads": header.threads}
-    return Spec(resolved, sweep, figure, as_given)
+    resolved["experiment"] |= {"seed": root, "threads": header.threads}
+    return Spec(resolved, sweep, figure, as_given, {0: first})
 
 
 def read_back(tables: Mapping[str, Any], hash_: str | None, given: Given | None, *, computes: bool = True) -> Spec:
@@ -213,7 +227,7 @@ def read_back(tables: Mapping[str, Any], hash_: str | None, given: Given | None,
 
     Where it is not, the spec is checked as any other, and has another hash than this one.
 
-    computes: check the first point, whether this version of simlab still takes it. Without, no experiment is imported.
+    computes: validate the first point: does this version of simlab still accept it? Without, no experiment is imported.
     """
     if not computes and isinstance(tables.get("experiment"), dict):
         own = {key: table for key, table in tables.items() if key not in ("sweep", "figure")}
@@ -226,7 +240,7 @@ def read_back(tables: Mapping[str, Any], hash_: str | None, given: Given | None,
     return spec
 
 
-def _whole_axes(experiment: type[Any], given: Tables, sweep: Sweep) -> Sweep:
+def _whole_axes(experiment: type[Experiment], given: Tables, sweep: Sweep) -> Sweep:
     """Axes of fields that are integers, as integers: ``[1e2, 1e3]`` is ``[100, 1000]``."""
     axes = dict(sweep.axes)
     for group in sweep.groups:
@@ -235,17 +249,10 @@ def _whole_axes(experiment: type[Any], given: Tables, sweep: Sweep) -> Sweep:
             if at is None:
                 continue
             here = {**sweep.values(0), **{name: sweep.axes[name][at] for name in group}}
-            if type(_leaf(_parse_point(experiment, given, here), key)) is int:
+            holder, name = covering.holder_of(_parse_point(experiment, given, here), key)
+            if holder is not None and type(getattr(holder, name)) is int:
                 axes[key] = [whole(value) for value in axes[key]]
     return replace(sweep, axes=axes)
-
-
-def _leaf(experiment: Kind, key: str) -> Any:
-    """The value of a dotted key, None where it names no single field."""
-    here: Any = experiment
-    for part in key.removeprefix("experiment.").split("."):
-        here = getattr(here, part, None)
-    return here
 
 
 def load(
@@ -256,7 +263,7 @@ def load(
     progress: Callable[[int], None] = lambda done: None,
 ) -> Spec:
     """Read, override, validate, resolve."""
-    settings = listed(settings)
+    settings = as_settings(settings)
     tables, text = read_file(path)
     return resolve(override(tables, settings), seed=seed, as_given=Given(text, settings), progress=progress)
 
@@ -286,18 +293,22 @@ def _brief(value: Any) -> str:
     return value if isinstance(value, str) and len(value) <= LONGEST_VALUE else shown(value)
 
 
-def _inside(kind: Kind, path: str, choices_at: str) -> Iterator[tuple[str, Kind]]:
-    """A kind and the kinds that it is made of, each with the dotted key of its table, as `parse` names them."""
+def kinds_inside(kind: Kind, path: str = "experiment", tables_at: str = "") -> Iterator[tuple[str, Kind]]:
+    """A kind and all kinds that it holds, each with the dotted key of its table, as `parse` names them.
+
+    path: dotted key of the kind's own table.
+    tables_at: what comes before the keys of the tables of its kinds; "" for an experiment, whose tables are at the top.
+    """
     yield path, kind
     for name in rooms_of(type(kind)):
-        value, key = getattr(kind, name), join(choices_at, name)
+        value, key = getattr(kind, name), join(tables_at, name)
         named = [(f"{key}[{i}]", one) for i, one in enumerate(value)] if isinstance(value, tuple) else [(key, value)]
         for at, one in named:
             if isinstance(one, Kind):
-                yield from _inside(one, at, at)
+                yield from kinds_inside(one, at, at)
 
 
-def _parse_point(experiment: type[Any], tables: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
+def _parse_point(experiment: type[Experiment], tables: Mapping[str, Any], values: Mapping[str, Any]) -> Experiment:
     point = with_values(tables, values)
     own = {k: v for k, v in point["experiment"].items() if k not in Header.model_fields}
     chosen = {k: v for k, v in point.items() if k != "experiment"}
@@ -318,7 +329,7 @@ def _has(tables: Mapping[str, Any], key: str) -> bool:
     return True
 
 
-def _check_tables(experiment: type[Any], tables: Mapping[str, Any]) -> None:
+def _check_tables(experiment: type[Experiment], tables: Mapping[str, Any]) -> None:
     """Choices are tables at the top, the experiment's own fields are not."""
     rooms = rooms_of(experiment)
     known = ["experiment", *rooms, "sweep", "figure"]

@@ -38,16 +38,22 @@ WORDS = ("seeds", "zip", "independent")
 GENERATORS = ("linspace", "logspace", "geomspace", "range")
 MOST_POINTS = 10_000_000
 MOST_VALUES = 2_000_000
-"""Of all axes together: they are held in memory and written into spec.toml one by one."""
+"""Of all axes together. They are held in memory, and spec.toml lists each of them."""
 MOST_KEYS = 1000
 MOST_DIMENSIONS = 24
-"""HDF5 has 32, and a recorded array has some of its own."""
-DEEPEST = 10  # parts of a dotted key
+"""HDF5 allows 32, and a recorded array has some of its own."""
+MOST_KEY_PARTS = 10  # between the dots
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Axes by key, the groups of keys that advance together, the number of repetitions (None: no dimension seed)."""
+    """The axes of a sweep.
+
+    axes: dotted key → its values.
+    groups: keys that advance together, one group per dimension; the first key names the dimension.
+    seeds: number of repetitions; None: there is no dimension "seed".
+    independent: keys whose value is mixed into the random streams.
+    """
 
     axes: dict[str, list[Any]]
     groups: tuple[tuple[str, ...], ...]
@@ -56,6 +62,7 @@ class Sweep:
 
     @classmethod
     def parse(cls, table: dict[str, Any] | None) -> Sweep:
+        """Validate a [sweep] table; None stands for one that is not there."""
         if table is None:
             return cls({}, (), None, ())
         if not table:
@@ -75,7 +82,7 @@ class Sweep:
                 group = next((g for g in zipped if key in g), (key,))
                 groups.append(group)
                 seen.update(group)
-                # The first of a group names the dimension; the others may stay at a value, as min(10, 0.1/τ²) does.
+                # The first key of a group names the dimension; others may repeat a value, as min(10, 0.1/τ²) does.
                 if not _distinct(axes[group[0]]):
                     raise BadInput(f"sweep.{group[0]} = {_short(axes[group[0]])}: a value is there twice")
         sweep = cls(axes, tuple(groups), seeds, tuple(independent))
@@ -98,10 +105,12 @@ class Sweep:
 
     @property
     def keys(self) -> list[str]:
+        """The dotted keys of all axes."""
         return list(self.axes)
 
     @cached_property
     def dimensions(self) -> list[Dimension]:
+        """Dimensions of results.h5 with their coordinates, the seed last."""
         found = []
         for group in self.groups:
             coords = {key: [_coordinate(value) for value in self.axes[key]] for key in group}
@@ -112,15 +121,17 @@ class Sweep:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
+        """Number of values along each dimension."""
         return (*(len(self.axes[group[0]]) for group in self.groups), *([] if self.seeds is None else [self.seeds]))
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
-        """How far apart the points of neighbouring values are, by dimension."""
+        """Per dimension: the difference of the numbers of two points that are neighbours along it."""
         return tuple(math.prod(self.sizes[i + 1 :]) for i in range(len(self.sizes)))
 
     @property
     def points(self) -> int:
+        """Number of points."""
         return math.prod(self.sizes)
 
     def position(self, point: int) -> tuple[int, ...]:
@@ -139,10 +150,16 @@ class Sweep:
             for key in group
         }
 
+    def combination(self, point: int) -> int:
+        """The number of the combination of values: points that differ only in their seed have the same."""
+        return point // (self.seeds or 1)
+
     def seed_index(self, point: int) -> int:
+        """Which repetition a point is, counted from 0."""
         return self.position(point)[-1] if self.seeds is not None else 0
 
     def streams(self, root_seed: int, point: int) -> Streams:
+        """The random streams of a point."""
         values = self.values(point)
         return Streams(root_seed, self.seed_index(point), {key: values[key] for key in self.independent})
 
@@ -200,8 +217,8 @@ class Sweep:
 def flat(table: dict[str, Any], at: str = "") -> dict[str, Any]:
     """Axes written without quotes (network.width = […]) arrive as nested tables: the same key."""
     found: dict[str, Any] = {}
-    if at.count(".") >= DEEPEST:
-        raise BadInput(f"sweep.{at}: an axis is a dotted key of at most {DEEPEST} parts")
+    if at.count(".") >= MOST_KEY_PARTS:
+        raise BadInput(f"sweep.{at}: an axis is a dotted key of at most {MOST_KEY_PARTS} parts")
     if len(table) > MOST_KEYS:
         raise BadInput(f"sweep{'.' if at else ''}{at}: {len(table)} keys; at most {MOST_KEYS}")
     for name, value in table.items():
@@ -224,8 +241,8 @@ def flat(table: dict[str, Any], at: str = "") -> dict[str, Any]:
 
 def _axes(table: dict[str, Any]) -> dict[str, list[Any]]:
     axes = {key: _values(key, value) for key, value in flat(table).items() if key not in WORDS}
-    if deep := next((key for key in axes if key.count(".") >= DEEPEST), None):
-        raise BadInput(f"sweep.{deep}: an axis is a dotted key of at most {DEEPEST} parts")
+    if deep := next((key for key in axes if key.count(".") >= MOST_KEY_PARTS), None):
+        raise BadInput(f"sweep.{deep}: an axis is a dotted key of at most {MOST_KEY_PARTS} parts")
     if (count := sum(map(len, axes.values()))) > MOST_VALUES:
         raise BadInput(f"[sweep]: {count} values in all axes; at most {MOST_VALUES} in one run")
     return axes

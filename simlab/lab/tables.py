@@ -20,10 +20,10 @@ from simlab.lab.toml_text import Tables
 
 parse_toml = toml_text.loads
 MOST_BYTES = 64 << 20
-"""Of a file that a user gives."""
-LONGEST_INTEGER = 128  # bits, of a seed
-DEEPEST = 30
-"""Tables and lists inside each other."""
+"""Of a spec file that a user gives."""
+INTEGER_BITS = 128  # as many as a seed may have
+MOST_LEVELS = 30
+"""Of tables and lists inside each other."""
 SETTINGS_MARK = "\n# Given beside this file:\n"
 SETTING = "# --set "
 
@@ -46,7 +46,13 @@ class Given:
         return self.text + SETTINGS_MARK + "".join(f"{SETTING}{json.dumps(one)}\n" for one in self.settings)
 
     @classmethod
+    def of(cls, tables: Mapping[str, Any], settings: tuple[str, ...] = ()) -> Given:
+        """Of tables that were given in Python."""
+        return cls(_toml(tables), settings)
+
+    @classmethod
     def parse(cls, dumped: str) -> Given:
+        """What `dump` wrote."""
         text, mark, settings = dumped.rpartition(SETTINGS_MARK)
         if not mark:
             return cls(dumped)
@@ -69,7 +75,7 @@ def read_file(path: str | Path, most_bytes: int = MOST_BYTES) -> tuple[Tables, s
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path}: TOML syntax error: {_shortened(str(error), 200)}") from None
+        raise BadInput(f"{path}: TOML syntax error: {_shorten(str(error), 200)}") from None
     except ValueError:  # a zero byte in the name
         raise BadInput(f"{path}: no such file") from None
     except BadInput as error:
@@ -78,10 +84,10 @@ def read_file(path: str | Path, most_bytes: int = MOST_BYTES) -> tuple[Tables, s
 
 def read_text(path: Path, most_bytes: int) -> str:
     """The text of a regular file, which is UTF-8."""
-    return _decoded(path, _content(path, most_bytes))
+    return _decode(path, _read_bytes(path, most_bytes))
 
 
-def _content(path: Path, most_bytes: int) -> bytes:
+def _read_bytes(path: Path, most_bytes: int) -> bytes:
     """The bytes of a regular file. A pipe or a device may never end: it is not even waited for."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     try:
@@ -98,7 +104,7 @@ def _content(path: Path, most_bytes: int) -> bytes:
         os.close(descriptor)
 
 
-def _decoded(path: Path, content: bytes) -> str:
+def _decode(path: Path, content: bytes) -> str:
     """The text of a TOML file, which is UTF-8; the mark that some editors put before it is dropped."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in content[:100]:
         what = "is UTF-16 or binary" if len(content) > 1 else "is not text"
@@ -110,7 +116,7 @@ def _decoded(path: Path, content: bytes) -> str:
         raise BadInput(f"{path}: line {line} is not UTF-8; save it as UTF-8") from None
 
 
-def _shortened(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -118,11 +124,11 @@ def plain(tables: Mapping[str, Any]) -> Tables:
     """Tables of Python as TOML would give them: tuples and arrays as lists, NumPy's numbers as Python's."""
 
     def walk(value: Any, key: str, depth: int) -> Any:
-        if isinstance(value, int) and value.bit_length() > LONGEST_INTEGER:
-            raise BadInput(f"{key} = {shown(value)}: must fit into {LONGEST_INTEGER} bits")
+        if isinstance(value, int) and value.bit_length() > INTEGER_BITS:
+            raise BadInput(f"{key} = {shown(value)}: must fit into {INTEGER_BITS} bits")
         if isinstance(value, str | int | float) and not isinstance(value, np.generic):
             return value
-        if depth > DEEPEST:
+        if depth > MOST_LEVELS:
             raise BadInput(TOO_DEEP)
         if isinstance(value, Mapping):
             for name in value:
@@ -143,14 +149,14 @@ def plain(tables: Mapping[str, Any]) -> Tables:
     return found
 
 
-TOO_DEEP = f"spec: tables and lists are more than {DEEPEST} deep"
+TOO_DEEP = f"spec: tables and lists are more than {MOST_LEVELS} deep"
 
 
-def copied(tables: Mapping[str, Any]) -> Tables:
+def copy_tables(tables: Mapping[str, Any]) -> Tables:
     """A copy that shares no table and no list; refuses what is too deep, or holds itself."""
 
     def walk(value: Any, depth: int) -> Any:
-        if depth > DEEPEST:
+        if depth > MOST_LEVELS:
             raise BadInput(TOO_DEEP)
         if isinstance(value, dict):
             return {key: walk(item, depth + 1) for key, item in value.items()}
@@ -177,24 +183,19 @@ def assign(tables: Tables, parts: list[str], value: Any, what: str) -> None:
 
 def with_values(tables: Mapping[str, Any], values: Mapping[str, Any]) -> Tables:
     """A copy of the tables with the values of a point of the sweep, by dotted key, put in."""
-    point = copied(tables)
+    point = copy_tables(tables)
     for key, value in sorted(values.items(), key=lambda item: item[0].count(".")):  # whole tables first
-        assign(point, key.split("."), copied({"": value})[""], f"sweep.{key}")
+        assign(point, key.split("."), copy_tables({"": value})[""], f"sweep.{key}")
     return point
-
-
-def given_tables(tables: Mapping[str, Any], settings: tuple[str, ...] = ()) -> Given:
-    """Tables of Python as a user gave them."""
-    return Given(_toml(tables), settings)
 
 
 def _toml(tables: Mapping[str, Any]) -> str:
     """Tables as TOML; a key that is None counts as left out."""
 
-    def there(value: Any) -> Any:
-        return {k: there(v) for k, v in value.items() if v is not None} if isinstance(value, Mapping) else value
+    def without_none(value: Any) -> Any:
+        return {k: without_none(v) for k, v in value.items() if v is not None} if isinstance(value, Mapping) else value
 
     try:
-        return toml_text.dumps(there(tables))
+        return toml_text.dumps(without_none(tables))
     except (TypeError, ValueError) as error:  # ValueError: an integer of 5000 digits
         raise BadInput(f"spec: {error}; give numbers, strings, booleans, lists and tables") from None

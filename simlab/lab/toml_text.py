@@ -1,8 +1,8 @@
 """TOML text ⇄ tables, for axes of a million values: lists of numbers are read and written in one go.
 
-tomllib takes 3 µs per number and the rest of a spec is small, so long lists are taken out of the text, read by the JSON
-parser (0.1 µs per number; the two languages write numbers alike), and put back into the tables. The result is the same
-as tomllib's, and so is the text that tomli_w would write.
+tomllib takes 3 µs per number, the JSON parser 0.1 µs, and the two languages write numbers alike. So long lists are
+taken out of the text, read by the JSON parser, and put back into the tables. The result is the same as tomllib's, and
+the text written is the same as tomli_w's.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import tomli_w
 from simlab.core.errors import BadInput
 
 MOST_LETTERS = 4 << 20
-"""Of a TOML text, its long lists of numbers aside: tomllib takes some 2 s for these."""
-MOST_PARTS = 40
+"""Of a TOML text, not counting long lists of numbers. tomllib takes some 2 s for so many."""
+MOST_KEY_PARTS = 40
 """Of a dotted key: tomllib's time and memory grow with the square of their number."""
-LONG_LIST = 2000  # letters
-MANY = 1000  # numbers
+LONG_LIST_LETTERS = 2000  # of a list that is read by the JSON parser
+LONG_LIST_NUMBERS = 1000  # of a list that is written in one go
 _KEY = re.compile(r"""[A-Za-z0-9_.\-"' \t]+=[ \t]*""")
 _END = re.compile(r"[ \t]*(#[^\n]*)?(\n|$)")
 _NAME = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
-_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_NAME}(?:[ \t]*+\.[ \t]*+{_NAME}){{{MOST_PARTS}}}")
+_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_NAME}(?:[ \t]*+\.[ \t]*+{_NAME}){{{MOST_KEY_PARTS}}}")
 _NUMBERS = str.maketrans("", "", "0123456789.eE+-, \t\n")
 
 Tables = dict[str, Any]
@@ -42,7 +42,7 @@ def loads(text: str) -> Tables:
             f"TOML too large to read: {len(rest)} letters beside long lists of numbers; at most {MOST_LETTERS}"
         )
     if _LONG_KEY.search(rest):
-        raise BadInput(f"TOML too deep to read: a key of more than {MOST_PARTS} parts")
+        raise BadInput(f"TOML too deep to read: a key of more than {MOST_KEY_PARTS} parts")
     try:
         return _with_lists(tomllib.loads(rest), lists)
     except tomllib.TOMLDecodeError:
@@ -56,16 +56,16 @@ def dumps(tables: Mapping[str, Any]) -> str:
     mark = secrets.token_hex(16)
     lists: dict[str, str] = {}
 
-    def taken_out(table: Mapping[str, Any]) -> Tables:
+    def without_long_lists(table: Mapping[str, Any]) -> Tables:
         found: Tables = {}
         for key, value in table.items():
-            found[key] = taken_out(value) if isinstance(value, Mapping) else value
-            if isinstance(value, list) and len(value) > MANY and set(map(type, value)) <= {int, float}:
+            found[key] = without_long_lists(value) if isinstance(value, Mapping) else value
+            if isinstance(value, list) and len(value) > LONG_LIST_NUMBERS and set(map(type, value)) <= {int, float}:
                 found[key] = f"{mark} {len(lists)}"
                 lists[f'"{found[key]}"'] = "[\n    " + ",\n    ".join(map(str, value)) + ",\n]"
         return found
 
-    text = tomli_w.dumps(taken_out(tables))
+    text = tomli_w.dumps(without_long_lists(tables))
     for token, numbers in lists.items():
         text = text.replace(token, numbers, 1)
     return text
@@ -74,7 +74,7 @@ def dumps(tables: Mapping[str, Any]) -> str:
 def _without_lists(text: str) -> tuple[str, dict[str, list[Any]]]:
     """The text with a name in place of each long list of numbers, and the lists by name."""
     lists: dict[str, list[Any]] = {}
-    if len(text) < LONG_LIST or '"""' in text or "'''" in text:  # what looks like a list may be inside a string
+    if len(text) < LONG_LIST_LETTERS or '"""' in text or "'''" in text:  # what looks like a list may be inside a string
         return text, lists
     mark = secrets.token_hex(16)
     parts, done, at = [], 0, text.find("[")
@@ -82,7 +82,7 @@ def _without_lists(text: str) -> tuple[str, dict[str, list[Any]]]:
         end = text.find("]", at)
         numbers = None
         line = text.rfind("\n", 0, at) + 1
-        if end - at > LONG_LIST and _KEY.fullmatch(text, line, at) and (after := _END.match(text, end + 1)):
+        if end - at > LONG_LIST_LETTERS and _KEY.fullmatch(text, line, at) and (after := _END.match(text, end + 1)):
             numbers = _numbers(text[at + 1 : end])
         if numbers is not None and after:
             name = f"{mark} {len(lists)}"

@@ -1,20 +1,33 @@
 """A worker: a spawned process that computes points and commits them in segments of its own.
 
-It speaks JSON lines: commands on standard input, reports on the descriptor that was its standard output (what an
-experiment prints goes to standard error instead). If standard input closes, the parent is gone and the worker ends at
-once. It ignores SIGINT and SIGTERM: the parent decides.
+It reads commands from standard input and writes reports to what was its standard output, both as lines of JSON; what
+an experiment prints goes to standard error instead. If standard input closes, the parent is gone and the worker ends at
+once, without a word. It ignores SIGINT and SIGTERM: the parent decides. All HDF5 is written here, never in the parent:
+here no signal handler can raise inside a call of HDF5.
 
-All HDF5 is written here, where no signal handler can raise inside HDF5's calls, never in the parent.
+Commands::
 
-Commands: ``{"points": [[point, goes on, attempt], …]}``, ``{"fail": [[point, attempt, error], …]}`` (record
-it), ``{"chore": "merge"}`` (what earlier processes left) or ``"repair"`` (what is damaged), ``{"collate": true}``,
-``{"end": true}``, ``{"stop": true}``.
-Reports: ``ready``, ``done`` (points computed), ``at`` (point, done, total), ``committed`` (points now durable),
-``compiling`` (functions compiled so far, whether it goes on), ``failed`` (point → error), ``say`` (lines for the user),
-``ended_chore``, ``collated``, ``refused`` (bad input), ``cannot_write`` and ``broken``.
+    {"points": [[point, whether it has a checkpoint, attempt], …]}   compute these
+    {"fail": [[point, attempt, error], …]}                           record these failures
+    {"chore": "merge"}                                               merge segments that earlier processes left
+    {"chore": "repair"}                                              set damaged segments aside
+    {"collate": true}                                                write results.h5
+    {"end": true}                                                    end when all of this is done
+    {"stop": true}                                                   commit now and end
 
-Nothing but what an experiment prints reaches the terminal: where the parent is gone the worker ends without a word, and
-its errors are reports of one line. SIMLAB_TRACEBACK=1 prints the traceback of an error that no point is to blame for.
+Reports, each a key of a message::
+
+    ready         it has started up
+    done          points computed
+    at            point under way, steps done, steps in all
+    committed     points that are on the disk from now on
+    compiling     functions compiled so far, whether it still compiles
+    failed        point → error
+    say           lines for the user
+    ended_chore, collated
+    refused, cannot_write, broken    an error that no point is to blame for, in one line, and its kind
+
+SIMLAB_TRACEBACK=1 prints the traceback of such an error.
 """
 
 from __future__ import annotations
@@ -34,11 +47,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from simlab.record.schema import Output
     from simlab.record.segments import Checkpoint
 
 REPORT_SECONDS = 0.1
 FIRST_COMMIT_SECONDS = 1.0
-COST_FACTOR = 50  # a commit's cost stays below 1/50 of the time between commits
+COMMIT_COSTS = 50  # time between commits, in units of what the last one took
 COMMIT_BYTES = 64 << 20
 
 
@@ -47,24 +61,26 @@ class Stop(Exception):
 
 
 class Worker:
+    """Computes points one after another, and commits what they record."""
+
     def __init__(self, directory: Path, commit_seconds: float, channel: TextIO) -> None:
         from simlab.lab.directory import RunDirectory
         from simlab.record.provenance import provenance
         from simlab.record.writer import Writer
 
         self.run = RunDirectory(directory)
-        self.spec = self.run.read_spec()
+        self.spec = self.run.read_spec(computes=False)  # the parent has validated it; points are, one by one
         self.writer = Writer(self.run.segments, self.spec.hash, provenance(), lambda line: self.report(say=[line]))
         self.commit_seconds = commit_seconds
         self.channel = channel
         self.stop = threading.Event()
         self.todo: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self.began = self.last_commit = self.last_report = time.monotonic()
-        self.last_cost = 0.0
-        self.done: list[int] = []
+        self.last_cost = 0.0  # seconds that the last commit took
+        self.done: list[int] = []  # points computed since the last report
 
     def listen(self, commands: TextIO) -> None:
-        """The control thread: also while a compiled loop runs."""
+        """Turn commands into tasks: in a thread of its own, so also while a compiled loop runs."""
         for line in commands:
             try:
                 command = json.loads(line)
@@ -85,16 +101,19 @@ class Worker:
         os._exit(1)  # the parent is gone
 
     def report(self, **message: Any) -> None:
+        """Send a message to the parent, with the points computed since the last one."""
         if self.done:
             message["done"], self.done = self.done, []
         send(self.channel, message)
         self.last_report = time.monotonic()
 
     def compiling(self, functions: int, busy: bool) -> None:
+        """Report how many functions are compiled, and whether one is being compiled now."""
         if threading.current_thread() is threading.main_thread():  # reports of two threads would mix
             self.report(compiling=[functions, busy])
 
     def work(self) -> None:
+        """Do one task after another until the end, or until the parent asks to stop; commit what is left."""
         from simlab.record.checksum import Damaged
 
         with contextlib.suppress(Stop):
@@ -118,10 +137,11 @@ class Worker:
                 if self.writer.pending and self._due():
                     self._commit({})
 
-    def _compute(self, point: int, goes_on: bool, attempt: int) -> None:
+    def _compute(self, point: int, has_checkpoint: bool, attempt: int) -> None:
+        """Compute a point to its end, or record why it failed."""
         from simlab.core.errors import WriteFailed
 
-        at = self._checkpoint(point) if goes_on else None
+        at = self._checkpoint(point) if has_checkpoint else None
         try:
             self._advance_to_end(point, at, attempt)
         except (Stop, WriteFailed):
@@ -160,9 +180,9 @@ class Worker:
 
     def _checkpoint(self, point: int) -> Checkpoint:
         """Where the point stands. Looked up here and now: the file that held it may have been merged away since."""
-        from simlab.record.index import READ_AGAIN
+        from simlab.record.index import READ_ATTEMPTS
 
-        for _ in range(READ_AGAIN):
+        for _ in range(READ_ATTEMPTS):
             at = self.run.index(self.spec).checkpoints[point]
             with contextlib.suppress(FileNotFoundError):
                 return at.segment.checkpoint(point)
@@ -196,7 +216,7 @@ class Worker:
                 self.report(at=[point, *experiment.progress(state)])
         self.writer.finish(point, at.records)
 
-    def _add(self, point: int, first: int, columns: dict[str, Any], outputs: dict[str, Any]) -> int:
+    def _add(self, point: int, first: int, columns: dict[str, Any], outputs: dict[str, Output]) -> int:
         """Hand the columns of one `advance` to the writer; returns the number of new records."""
         import numpy as np
 
@@ -214,17 +234,18 @@ class Worker:
         return len(next(iter(rows.values()))) if rows else 0
 
     def _due(self) -> bool:
-        """At least `commit_seconds` since the last commit and 50 times its cost, or 64 MB of rows.
+        """Whether to commit: after `commit_seconds` and COMMIT_COSTS times what the last commit took, or COMMIT_BYTES.
 
-        A young worker commits sooner, at twice its age each time: a kill never costs more than half of its life.
+        A young worker commits sooner, whenever its age has doubled: a kill never costs more than half of its life.
         """
         now = time.monotonic()
         young = max(FIRST_COMMIT_SECONDS, self.last_commit - self.began)
-        wait = max(min(self.commit_seconds, young), COST_FACTOR * self.last_cost)
+        wait = max(min(self.commit_seconds, young), COMMIT_COSTS * self.last_cost)
         return now - self.last_commit >= wait or self.writer.nbytes >= COMMIT_BYTES
 
-    def _commit(self, checkpoints: dict[int, Any]) -> None:
-        finished, failed = list(self.writer.finished), {p: f[1] for p, f in self.writer.failed.items()}
+    def _commit(self, checkpoints: dict[int, Checkpoint]) -> None:
+        """Make everything since the last commit durable, and report it."""
+        finished, failed = list(self.writer.finished), {p: f.error for p, f in self.writer.failed.items()}
         began = time.monotonic()
         self.writer.commit(checkpoints)
         self.last_commit = time.monotonic()
@@ -237,6 +258,7 @@ def _one_line(error: BaseException) -> str:
 
 
 def send(channel: TextIO, message: dict[str, Any]) -> None:
+    """Write one message; where the parent is gone, end at once."""
     try:
         channel.write(json.dumps(message) + "\n")
         channel.flush()
@@ -246,7 +268,7 @@ def send(channel: TextIO, message: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def _reported(channel: TextIO) -> Iterator[None]:
-    """Errors that no point is to blame for, as a report: another worker would meet them again."""
+    """Report errors that no point is to blame for: another worker would meet them again."""
     try:
         yield
     except BaseException as error:
@@ -259,6 +281,7 @@ def _reported(channel: TextIO) -> Iterator[None]:
 
 
 def main() -> None:
+    """Read which run it is, then work until told to end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     channel = os.fdopen(os.dup(1), "w")

@@ -19,6 +19,7 @@ from scipy import linalg
 from scipy.linalg import blas
 
 from simlab.core.errors import BadInput
+from simlab.machines.dense import fill_upper
 from simlab.networks.network import FeatureMap
 
 Floats = NDArray[np.float64]
@@ -119,8 +120,5 @@ def _add_square(A: Floats, B: Floats, transposed: bool = False) -> None:
 
 def _mirrored(A: Floats) -> Floats:
     """A in C order, its other triangle filled: A is in Fortran's with the lower one known."""
-    for begin in range(0, len(A), 512):
-        rows, below = slice(begin, begin + 512), slice(begin + 512, None)
-        A[rows, below] = A[below, rows].T
-        A[rows, rows] = np.tril(A[rows, rows]) + np.tril(A[rows, rows], -1).T
+    fill_upper(A)
     return A.T

@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
 """What is below counts as 0: of subnormal numbers most digits are lost, and their inverses overflow."""
+MIRROR_ROWS = 512
 ASYMMETRY = 1e-10
 """Of the largest entry: how far K may be from its mirror, and how negative an eigenvalue rounding may make."""
 
@@ -99,6 +100,14 @@ class Spectral:
         return float(np.sum(np.log(self._values)))
 
 
+def fill_upper(A: Floats) -> None:
+    """Mirror the lower triangle of A : (n, n) into its upper one, in blocks that stay in the cache."""
+    for begin in range(0, A.shape[0], MIRROR_ROWS):
+        rows, below = slice(begin, begin + MIRROR_ROWS), slice(begin + MIRROR_ROWS, None)
+        A[rows, below] = A[below, rows].T
+        A[rows, rows] = np.tril(A[rows, rows]) + np.tril(A[rows, rows], -1).T
+
+
 class Cholesky:
     """D(A + λI)D = LLᵀ in A's own memory, D of powers of two (exact) that bring the diagonal into [½, 2].
 
@@ -130,11 +139,7 @@ class Cholesky:
             rcond, failed = lapack.dpocon(factor, size, uplo="L")
         if failed == 0 and rcond >= A.shape[0] * EPS:
             return cls(A, diagonal, scales)
-        # A's upper triangle from its lower one, which LAPACK (whose lower is A's upper) left alone.
-        for begin in range(0, A.shape[0], 512):
-            rows, below = slice(begin, begin + 512), slice(begin + 512, None)
-            A[rows, below] = A[below, rows].T
-            A[rows, rows] = np.tril(A[rows, rows]) + np.tril(A[rows, rows], -1).T
+        fill_upper(A)  # LAPACK, whose lower triangle is A's upper, left the lower one alone
         _scale(A, 1.0 / scales)
         np.fill_diagonal(A, before)
         return None

@@ -23,13 +23,24 @@ from simlab.machines.operator import Operator, Stored, Tiled
 from simlab.machines.solver import RANK, Progress, solve_path
 
 Floats = NDArray[np.float64]
-SHARE = 0.8
-"""Of the free memory that may be used where nothing is said."""
+MEMORY_SHARE = 0.8
+"""Part of the free memory that is used by default."""
 
 
 @dataclass(frozen=True)
 class RidgePath:
-    """f_j(x) = K(x, X) α_j for ridge j. `coefficients` : (r, n) or (r, n, c), `residuals` : (r,) relative."""
+    """f_j(x) = K(x, X) α_j for ridge j = 1 … r.
+
+    kernel: K.
+    X: (n, d), the inputs of the fit.
+    ridges: (r,), the values of λ.
+    coefficients: α : (r, n) or (r, n, c).
+    residuals: (r,), ‖(K + λI)α − y‖/‖y‖.
+    iterations: (r,), iterations of the solver.
+    method: how the Gram matrix was stored and the systems solved, in words.
+    note: what the user should know of the solution, such as a tolerance that was not reached; may be empty.
+    threads: threads used.
+    """
 
     kernel: Kernel
     X: NDArray[Any] = field(repr=False)
@@ -64,10 +75,18 @@ def ridge_path(
     tolerance: float | None = None,
     progress: Progress | None = None,
 ) -> RidgePath:
-    """Solve (K + λI)α = y at every ridge λ; y : (n,) or (n, c).
+    """Solve (K + λI)α = y at every ridge λ.
 
-    `dtype` float64 or float32 of the stored Gram matrix, `memory` in bytes; left out, 0.8 of what is free decides
-    between the two and not storing it. `progress` is told (iterations, largest relative residual).
+    kernel: such as ``kernels.ntk(3)``.
+    X: (n, d), one input per row.
+    y: (n,) or (n, c).
+    ridges: the values of λ, 0 or more.
+    dtype: float64 or float32, precision of the stored Gram matrix. By default the best one that fits into `memory`; if
+        none does, the matrix is not stored but computed in every product.
+    memory: bytes that may be used; by default 0.8 of what is free.
+    threads: threads to use; by default one per core.
+    tolerance: relative residual ‖(K + λI)α − y‖/‖y‖ to reach; by default 1e-10, for a float32 matrix 1e-6.
+    progress: called with (iterations, largest relative residual).
     """
     if not isinstance(kernel, Kernel):
         raise BadInput(f"kernel = {shown(kernel)}: must be a kernel, such as simlab.kernels.ntk(3)")
@@ -105,9 +124,11 @@ def operator_of(kernel: Kernel, X: NDArray[Any], dtype: DTypeLike | None, memory
     """K(X, X), stored as memory allows."""
     n = X.shape[0]
     if dtype is None:
-        allowed = SHARE * free_memory() if memory is None else memory
-        beside = 8 * n * 3 * min(RANK, n // 4)  # the preconditioner while it is made
-        fitting = [kind for kind in (np.float64, np.float32) if np.dtype(kind).itemsize * n * n + beside <= allowed]
+        allowed = MEMORY_SHARE * free_memory() if memory is None else memory
+        preconditioner = 8 * n * 3 * min(RANK, n // 4)  # bytes while it is computed
+        fitting = [
+            kind for kind in (np.float64, np.float32) if np.dtype(kind).itemsize * n * n + preconditioner <= allowed
+        ]
         if not fitting:
             return Tiled(kernel, X, threads)
         dtype = fitting[0]

@@ -40,6 +40,7 @@ class FourierFeatures(FeatureMap):
 
     has_exact: ClassVar[bool] = True
     shown: ClassVar[tuple[str, ...]] = (*FeatureMap.shown, "exact")
+    may_be_bounded: ClassVar[bool] = True
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"width": 8},
         {"width": 8, "kernel": "laplacian", "scale": 2.0},

@@ -54,6 +54,7 @@ class MLP(Wide, Trainable):
 
     has_features: ClassVar[bool] = True
     shown: ClassVar[tuple[str, ...]] = (*Trainable.shown, "features")
+    may_be_bounded: ClassVar[bool] = True
     lack: ClassVar[str] = "no net of dense layers"
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"width": 7, "depth": 3},

@@ -47,6 +47,7 @@ class Network(Kind):
     has_stages: `Trainable.stages` names layers that can be trained one after another.
     has_tangent_blocks: `Trainable.tangent_blocks` is computed without the Jacobian.
     has_exact: `FeatureMap.exact` is there.
+    may_be_bounded: with some fields f is bounded, or `Trainable.grows` knows whether it grows.
     """
 
     lack: ClassVar[str] = "no network of use here"
@@ -56,6 +57,7 @@ class Network(Kind):
     has_stages: ClassVar[bool] = False
     has_tangent_blocks: ClassVar[bool] = False
     has_exact: ClassVar[bool] = False
+    may_be_bounded: ClassVar[bool] = False
 
     def output_count(self) -> int:
         """Number c of outputs."""
@@ -74,7 +76,7 @@ class Network(Kind):
         return self
 
     def unbounded(self) -> str:
-        """Why |f(x)| may grow without bound as ‖x‖ grows, as "network.key = value"; empty where it cannot."""
+        """Why |f(x)| may grow with ‖x‖, as "network.key = value"; empty where it cannot, or where `grows` tells."""
         return f"network.kind = {self.kind!r}"
 
     def limit_kernel(self, dim: int, radius: float | None = None) -> Limit:
@@ -121,6 +123,14 @@ class Trainable(Network):
 
         Y: other inputs, (n', d); None for X itself. K : (n, n) or (n, n').
         """
+
+    def grows_at_start(self) -> str:
+        """Why f is known to grow with ‖x‖ at the start, as "network.key = value"; empty where that is not known."""
+        return ""
+
+    def grows(self, theta: Floats) -> bool:
+        """Whether f is known to grow with ‖x‖ with these weights."""
+        return False
 
     def size(self, dim: int) -> int:
         """Length of θ: number of weights and biases."""

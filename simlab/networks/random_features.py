@@ -36,6 +36,7 @@ Floats = NDArray[np.float64]
 class RandomFeatures(FeatureNet):
     """Φ_j(x) = σ φ(w_j·x̃)/√N."""
 
+    may_be_bounded: ClassVar[bool] = True
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"width": 8},
         {"width": 8, "activation": "erf", "weight_std": 1.5, "bias_std": 0.5},

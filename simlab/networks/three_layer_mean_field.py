@@ -45,6 +45,7 @@ class ThreeLayerMeanField(ThreeLayer):
     """h(F(x)), F = (1/m₁) Σ_i ‖v_i‖ σ(v_i·x), h(z) = (1/m₂) Σ_j σ(w_j z + b_j)."""
 
     has_directions: ClassVar[bool] = True
+    may_be_bounded: ClassVar[bool] = True
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"width": 7},
         {"width": 5, "outer_width": 3, "norms": "equal", "stretch": 2.0, "trained": "first"},
@@ -99,7 +100,15 @@ class ThreeLayerMeanField(ThreeLayer):
         return self.trained
 
     def unbounded(self) -> str:
+        return ""
+
+    def grows_at_start(self) -> str:
+        """Outer weights start about w2, which must be negative."""
         return "" if self.w2 < 0 else f"network.w2 = {self.w2}"
+
+    def grows(self, theta: Floats) -> bool:
+        """Where an outer weight is positive."""
+        return bool((self.particles(theta)[1] > 0).any())
 
     def first_layer(self, theta: Floats, X: Floats) -> Floats:
         """F : (n,)"""

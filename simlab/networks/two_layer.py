@@ -43,6 +43,7 @@ class TwoLayer(Trainable):
     shown: ClassVar[tuple[str, ...]] = (*Trainable.shown, "features")
     has_neurons: ClassVar[bool] = True
     has_directions: ClassVar[bool] = True
+    may_be_bounded: ClassVar[bool] = True
     lack: ClassVar[str] = "no two-layer net"
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"width": 7},

@@ -11,8 +11,7 @@ import numpy as np
 from simlab.core.checking import check_value, ensure
 from simlab.core.parsing import choose
 from simlab.observables.observable import Observable
-from simlab.observables.view import Setting, View
-from simlab.observables.view import check as check_setting
+from simlab.observables.view import Setting, View, check_setting
 from simlab.record.schema import Output
 
 SAMPLES, TEST_SAMPLES, VALIDATION_SAMPLES = 9, 60, 7
@@ -57,8 +56,7 @@ def check_observable(observable: Observable, view: View | None = None) -> None:
     if not observable.needs_linearised:
         _check_same(observable, later, replace(later, linear=None), "it reads view.linear; set needs_linearised")
     if not observable.needs_samples and view is None:
-        without = _without_samples(later)
-        _check_measured(observable, declared, without)
+        _check_measured(observable, declared, _without_samples(later))
 
 
 def small_view(observable: Observable) -> View:

@@ -23,7 +23,8 @@ from simlab.record.schema import RECORD, Output
 from simlab.sphere.mean_relu import mean_relu
 
 Floats = NDArray[np.float64]
-WIDEST = 12_000  # 1.2 GB of products
+WIDEST = 12_000
+"""The most neurons: their products take 1.2 GB."""
 
 
 def relative_error(V: Floats) -> tuple[float, Floats]:

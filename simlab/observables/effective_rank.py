@@ -1,7 +1,7 @@
 """The effective rank of the features, the last hidden layer H (n, m): how many directions they use. MATH §6.
 
 With λ_i the eigenvalues of H Hᵀ and p_i = λ_i/Σλ: the participation ratio 1/Σ p_i² and exp(−Σ p_i log p_i). Both are 1
-for one direction and k for k equal ones, the first the smaller. Over the training inputs.
+for one direction and k for k equal ones; the first is the smaller. H is taken at the training inputs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from simlab.record.schema import RECORD, Output
 
 
 def ranks(eigenvalues: NDArray[np.floating[Any]]) -> dict[str, float]:
-    """Of eigenvalues up to rounding at least 0; both 0 where all are."""
+    """Both ranks from the eigenvalues λ_i, which are at least 0 up to rounding; both 0 where all are 0."""
     values = eigenvalues[eigenvalues > 0.0]
     if not values.size:
         return {"participation_ratio": 0.0, "entropy_rank": 0.0}

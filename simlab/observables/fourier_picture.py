@@ -1,16 +1,19 @@
-"""The picture of the proof at d = 2: |(fφ)^| of the network beside |(gφ)^| of the target. MATH §8.
+"""The picture of the proof at d = 2: |(fφ)^| of the network and |(gφ)^| of the target. MATH §8.
 
 A two-layer network is a sum of functions of one direction each, so that (fφ)^ lies in the tubes span(w_j) + R_d B; a
-radial g has a ring. What of gφ lies outside the tubes no such f can reach: E(f − g)² is at least that energy.
+radial g has a ring. No such f can reach what of gφ lies outside the tubes: E(f − g)² is at least that energy. Tubes are
+those of the first layer, also for a network that is no sum over them: a three-layer net leaves its tubes.
 
-In natural coordinates y (x = scale·y), f(scale·y) φ(y) on `grid`² points, times a normal taper of standard deviation σ
-= L/8, L the side of the box: φ falls only like r^{−3/2}, and an end without taper would be seen all over the picture.
-The transform is then blurred by 1/(2πσ); tubes are taken wider by four of that. What lies beyond the largest frequency
-of the grid comes back elsewhere (aliasing): a network is smooth and hardly has any, a target that jumps would. A radial
-one is therefore transformed in the radius, with J_0 and Gauss–Legendre panels between its breaks. Outside of the tubes
-counts what is within the picture, ‖ξ‖ ≤ `extent`·R_d, where only frequencies of twice that come back.
+Everything is done in natural coordinates y, x = scale·y, on a box of side L with `grid`² points:
 
-Tubes are those of the first layer, also of a network that is no sum over them: a three-layer net leaves its tubes.
+- *Taper.* φ falls only like r^{−3/2}, and a sharp end of the box would be seen all over the picture. f(scale·y) φ(y) is
+  therefore multiplied by a normal taper of standard deviation σ = L/8. That blurs the transform by 1/(2πσ), and tubes
+  are taken wider by four of that.
+- *Aliasing.* What lies beyond the largest frequency of the grid comes back elsewhere. A network is smooth and has
+  hardly any of it; a target that jumps has much. A radial target is therefore transformed in the radius, with J_0 and
+  Gauss–Legendre panels between its breaks.
+- *Extent.* Outside of the tubes only what is within the picture counts, ‖ξ‖ ≤ `extent`·R_d: there only frequencies of
+  twice that come back.
 """
 
 from __future__ import annotations
@@ -38,14 +41,19 @@ from simlab.targets.radial_function import Radial
 Floats = NDArray[np.float64]
 
 SIDE = 100.0
-"""the box is at least so long, in natural units: 0.8 % of the law is beyond σ, and the blur is 0.02 R_d"""
+"""Least side L of the box, in natural units: 0.8 % of the law is beyond σ, and the blur is 0.02 R_d."""
 BLURS = 4.0
-"""so many standard deviations of the blur are added to the half width of a tube"""
+"""How many standard deviations of the blur are added to the half width of a tube."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """Points y = (i − N/2) Δ, i < N, on each axis; frequencies k/L. A pixel is `bins` frequencies wide (odd)."""
+    """The box: points y = (i − N/2) L/N, i < N, on each axis; frequencies k/L.
+
+    points: number N of points on an axis.
+    side: length L.
+    bins: how many frequencies a pixel is wide, an odd number.
+    """
 
     points: int
     side: float
@@ -53,16 +61,19 @@ class Box:
 
     @property
     def blur(self) -> float:
+        """Standard deviation 1/(2πσ) of the blur."""
         return 8.0 / (2.0 * math.pi * self.side)
 
 
 def box(picture: FourierPicture) -> Box:
+    """The smallest box of side SIDE or more in which a pixel is a whole, odd number of frequencies."""
     pixel = 2.0 * picture.extent / (picture.pixels - 1) * BallLaw.natural(2).ball_radius
     bins = 2 * math.ceil((SIDE * pixel - 1.0) / 2.0) + 1 if SIDE * pixel > 1.0 else 1
     return Box(picture.grid, bins / pixel, bins)
 
 
 def _angles(view: View) -> Floats:
+    """Directions of the first layer's neurons, (m,), in radians."""
     W = view.network.directions(view.theta)
     return np.asarray(np.arctan2(W[:, 1], W[:, 0]))
 
@@ -95,7 +106,7 @@ def _on_grid(here: Box, scale: float, function: Any) -> Floats:
 
 
 def _energies(values: Floats, here: Box) -> Floats:
-    """|transform|² per frequency, (N, N/2+1), half the plane and counted twice: all add to ∫ values² (Parseval)."""
+    """|transform|² per frequency, (N, N/2+1). Half the plane is there and counted twice: the sum is ∫ values²."""
     transform = rfft2(values)
     found = (transform.real**2 + transform.imag**2) * (here.side / here.points**2) ** 2
     found[:, 1 : -1 if here.points % 2 == 0 else None] *= 2.0
@@ -103,7 +114,7 @@ def _energies(values: Floats, here: Box) -> Floats:
 
 
 def _of_target(here: Box, scale: float, target: Any, window: Floats) -> tuple[Floats, float]:
-    """Energies as above, and all of it."""
+    """Energies as of `_energies`, and their sum over all frequencies, also those beyond the grid."""
     if not isinstance(target, Radial):
         found = _energies(_on_grid(here, scale, target) * window, here)
         return found, float(found.sum())

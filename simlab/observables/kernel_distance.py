@@ -1,12 +1,13 @@
-"""The kernel flow of the matching infinite width beside the network, from the network's own start. MATH §5, §6.
+"""How far the network is from the kernel flow of infinite width, started where the network starts. MATH §5, §6.
 
-With K/n = V diag(λ) Vᵀ over the training inputs and c = Vᵀ(y − αf_0(X)), K the limit of `limit`,
+With K the limit of the tangent kernel, K/n = V diag(λ) Vᵀ over the training inputs and c = Vᵀ(y − αf_0(X)),
 
     g_t(X) = αf_0(X) + V(1 − ρ)c,   g_t(x) = αf_0(x) + K(x, X) V ((1 − ρ)/(nλ)) c,   ρ_i = (1 − ηλ_i)^t or e^{−λ_i t}:
 
-t steps of size η of a full-batch descent of constant step, or time t of any other flow. The root mean square of
-αf_t − g_t over training and test inputs tends to 0 with the width in NTK scaling. Modes with λ ≤ n·eps·λ_max count as
-0 and never move. A kernel descent that diverges (η > 2/λ_max) is recorded as infinitely far once it overflows.
+the first ρ for t steps of size η of a full-batch descent of constant step, the second for time t of any other flow. The
+root mean square of αf_t − g_t over training and test inputs tends to 0 with the width in NTK scaling. Modes with
+λ ≤ n·eps·λ_max count as 0 and never move. A kernel descent that diverges (η > 2/λ_max) is recorded as infinitely far
+once it overflows.
 """
 
 from __future__ import annotations
@@ -24,7 +25,15 @@ Floats = NDArray[np.float64]
 
 
 class Modes(NamedTuple):
-    """λ > 0 (k,), training inputs' V (n, k), test inputs' K(x, X)V/(nλ) (p, k), c (k,), and both αf_0."""
+    """The k modes that move, over n training and p test inputs.
+
+    rates: λ > 0, (k,).
+    train: V at the training inputs, (n, k).
+    test: K(x, X)V/(nλ) at the test inputs, (p, k).
+    parts: c, (k,).
+    start: αf_0 at the training inputs, (n,).
+    start_test: αf_0 at the test inputs, (p,).
+    """
 
     rates: Floats
     train: Floats

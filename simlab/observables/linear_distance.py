@@ -1,4 +1,4 @@
-"""How far the network is from the linearised one trained beside it, from the same start in the same flow. MATH §6.
+"""How far the network is from the linearised one, trained from the same start in the same flow. MATH §6.
 
 f_lin(x) = f_θ0(x) + ⟨θ_lin − θ0, ∇f_θ0(x)⟩. ‖θ − θ_lin‖, and the root mean square of α(f_θ − f_lin) over test inputs:
 O(1/α²) and O(1/α) on a fixed horizon of lazy training.

@@ -16,7 +16,7 @@ class Observable(Kind):
     """What is measured along a flow.
 
     several_outputs: it also makes sense of networks with several outputs, y being (n, c) then.
-    needs_linearised: the linearised network must be trained beside (`View.linear`).
+    needs_linearised: the linearised network must be trained too, in the same flow (`View.linear`).
     needs_samples: it speaks of training samples, which an exact population flow does not have.
     needs_test: it is measured on test samples, and means nothing without any.
     needs_descent: it compares with gradient flow, which `momentum` and `langevin` are not.

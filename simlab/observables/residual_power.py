@@ -1,9 +1,9 @@
 """The residual αf − f* by degree: its power in the spherical harmonics of degree k, over the test inputs. MATH §7.
 
 In the linear regime with many samples the part of degree k decays as e^{−μ_k t}, μ_k the tangent kernel's eigenvalue:
-low degrees first (spectral bias). Estimated as in `simlab.sphere.power`, over pairs of distinct test inputs with a
-jackknife's standard error: unbiased, and perhaps negative where there is nearly nothing. With ``limit = true`` also
-μ_k of the kernel of infinite width (`limit`), once.
+low degrees first (spectral bias). The power is estimated as in `simlab.sphere.power`, over pairs of distinct test
+inputs, with a jackknife's standard error. The estimate is unbiased, and may be negative where there is nearly nothing.
+With ``limit = true`` also μ_k of the kernel of infinite width (the network's `limit_kernel`), once.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 - log: equal ratios from the last instant down, and 0;
 - listed: the given ones, and 0 and the last.
 
-`schedule` counts steps of a descent, `instants` the time of a flow that has no steps. Of a step number that rounding
-gives twice one is kept, so that there may be fewer records than asked for.
+`schedule` is for a descent, which counts steps; `instants` is for a flow in time. A step number that rounding gives
+twice is recorded once, so that there may be fewer records than asked for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,12 @@ Spacing = Literal["linear", "log", "listed"]
 
 
 def schedule(steps: int, records: int, spacing: Spacing, listed: Sequence[int] = ()) -> NDArray[np.int64]:
-    """At most `records` distinct steps from 0 to `steps`, or those listed with these two."""
+    """The steps to record, (r,) and increasing.
+
+    steps: the last step.
+    records: the most steps to record, 0 and the last among them; not used where they are listed.
+    listed: steps to record beside 0 and the last, with spacing = "listed".
+    """
     if spacing == "listed":
         return np.unique(np.array([0, *listed, steps], dtype=np.int64))
     # The logarithmic one from the last step down, so that two records are 0 and `steps`.
@@ -34,7 +39,12 @@ def schedule(steps: int, records: int, spacing: Spacing, listed: Sequence[int] =
 def instants(
     last: float, records: int, spacing: Spacing, first: float, listed: Sequence[float] = ()
 ) -> NDArray[np.float64]:
-    """At most `records` times from 0 to `last`, or those listed with these two; the log-spaced begin at `first`."""
+    """The times to record, (r,) and increasing.
+
+    last: the last time.
+    records, listed: as in `schedule`, times instead of steps.
+    first: the first time after 0, with spacing = "log".
+    """
     if spacing == "listed":
         return np.unique(np.array([0.0, *listed, last], dtype=np.float64))
     if spacing == "linear":
@@ -45,7 +55,7 @@ def instants(
 
 
 def check_listed(listed: Sequence[float], spacing: Spacing, last: float, key: str = "listed") -> None:
-    """Refuses, naming `key`, instants that are not of use, or not used, or that should be given and are not."""
+    """Raise ValueError, naming `key`, where listed instants are not used, missing, or out of range."""
     if (spacing == "listed") is not (len(listed) > 0):
         wanted = "give the instants to record" if spacing == "listed" else 'only with spacing = "listed"'
         raise ValueError(f"{key} = {shown(list(listed))}: {wanted}")

@@ -1,7 +1,7 @@
 """The empirical tangent kernel K̂_t = J_t J_tᵀ along the flow: its drift, its limit, its target. MATH §6.
 
 - drift ‖K̂_t − K̂_0‖/‖K̂_0‖: 0 in the linear regime, falling with the width;
-- distance to the infinite width ‖K̂_t − Θ‖/‖Θ‖, Θ as in `limit` (with ``limit = true``);
+- distance to the infinite width ‖K̂_t − Θ‖/‖Θ‖, Θ the network's `limit_kernel` (with ``limit = true``);
 - alignment with the target ⟨K̂_t, yyᵀ⟩/(‖K̂_t‖ ‖y‖²), 1 where the kernel is a multiple of yyᵀ.
 
 Frobenius norms over pairs of the training inputs, or of the first `points` of the test inputs.

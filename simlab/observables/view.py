@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
-ANY_DIM = 8  # for checks that do not depend on the dimension, which stored data tell only where they are
+ANY_DIM = 8
+"""For checks that do not depend on the dimension: that of stored data is not known where their files are not."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class View:
     step_size: η of a full-batch descent of constant step; None for any other flow.
     data: law of the inputs; None where they were given as arrays.
     target: the function that gave y, as drawn; None where y was given.
-    linear: weights of the linearised network trained beside, (size,); None where no observable needs it.
+    linear: weights of the linearised network in the same flow, (size,); None where no observable needs it.
     cache: what observables keep from record to record. It may be empty at any record, and is computed again then.
     """
 
@@ -73,7 +74,10 @@ class View:
         return f
 
     def cached(self, key: str, compute: Callable[[], T]) -> T:
-        """What does not change along the flow: computed at the first record that asks for it."""
+        """What does not change along the flow, computed at the first record that asks for it.
+
+        key: a name that no other observable uses.
+        """
         if key not in self.cache:
             self.cache[key] = compute()
         found: T = self.cache[key]
@@ -135,7 +139,7 @@ class Setting:
         return self.data
 
 
-def check(observables: Iterable[Observable], setting: Setting) -> None:
+def check_setting(observables: Iterable[Observable], setting: Setting) -> None:
     """Raise ValueError, one line with the key, where an observable makes no sense here, or two record one name."""
     names = [name for observable in observables for name in observable.outputs()]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -148,7 +152,12 @@ def check(observables: Iterable[Observable], setting: Setting) -> None:
 
 
 def lacks(network: Network, observable: str, what: str, able: Callable[[type[Any]], bool] | type) -> ValueError:
-    """The error that a network lacks `what` an observable asks of it; `able` as in `catalogue.able`."""
+    """The error of an observable that needs what the network has not.
+
+    observable: kind of the observable.
+    what: noun of what it needs.
+    able: which classes have it, as in `catalogue.able`.
+    """
     allowed = one_of(catalogue.able("networks", able))
     return ValueError(f"network.kind = {network.kind!r}: {observable} needs its {what} ({allowed})")
 

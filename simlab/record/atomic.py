@@ -114,6 +114,7 @@ def _write_failed(path: Path, error: OSError) -> WriteFailed:
 
 
 def fsync_directory(directory: Path) -> None:
+    """Make renames and removals in a directory durable."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from simlab.record.reader import Results
 from simlab.record.schema import RECORD
 
-MOST = 20_000_000
+MOST_NUMBERS = 20_000_000
 """Numbers that are read to be described; of a larger dataset only dimensions and text are told."""
-TEXTS = 5
+MOST_TEXTS = 5
 
 
 def brief(results: Results, name: str) -> dict[str, Any]:
@@ -27,11 +27,11 @@ def brief(results: Results, name: str) -> dict[str, Any]:
     if not shape:
         values = np.asarray(results[name])
         return {"range": _range(values)} if values.dtype.kind in "biuf" else {"texts": [str(values)]}
-    if int(np.prod(shape)) > MOST:
+    if int(np.prod(shape)) > MOST_NUMBERS:
         return {}
     values = np.asarray(results[name])
     if values.dtype.kind not in "biuf":
-        return {"texts": list(dict.fromkeys(map(str, values.ravel().tolist())))[:TEXTS]}
+        return {"texts": list(dict.fromkeys(map(str, values.ravel().tolist())))[:MOST_TEXTS]}
     dims = results.dims[name]
     if RECORD not in dims or dims == (RECORD,) or "length" not in results:
         return {"range": _range(values)}

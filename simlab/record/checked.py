@@ -34,6 +34,7 @@ def put_texts(group: h5py.Group, name: str, texts: list[list[str]]) -> None:
 
 
 def get_texts(dataset: h5py.Dataset, checked: bool) -> list[list[str]]:
+    """What `put_texts` wrote."""
     values = get(dataset, checked)
     if not checked:  # format 1
         return [[text.decode() for text in row] for row in values.tolist()]
@@ -42,6 +43,7 @@ def get_texts(dataset: h5py.Dataset, checked: bool) -> list[list[str]]:
 
 
 def mark(dataset: h5py.Dataset, checksum: str) -> None:
+    """Write a checksum beside its dataset."""
     dataset.attrs[CHECKSUM] = np.bytes_(checksum)  # of fixed length: beside its dataset, where HDF5 has a checksum
 
 
@@ -56,10 +58,10 @@ def claimed(item: h5py.Dataset | h5py.Group) -> str:
 def get(dataset: h5py.Dataset, checked: bool) -> NDArray[Any]:
     """The values of a dataset, a scalar as a NumPy scalar; `checked`: with their checksum."""
     check_dataset(dataset)
-    values = dataset[()]
+    values: NDArray[Any] = dataset[()]
     if checked and of_array(np.asarray(values)) != claimed(dataset):
         raise Mismatch(f"the checksum of {dataset.name} differs")
-    return values  # type: ignore[no-any-return]
+    return values
 
 
 def check_dataset(dataset: h5py.Dataset) -> None:
@@ -86,6 +88,7 @@ def attribute(item: h5py.Dataset | h5py.Group, name: str) -> Any:
 
 
 def put_attributes(group: h5py.Group, attributes: Mapping[str, int | str]) -> None:
+    """Write attributes of a group, with one checksum for all."""
     # Texts of fixed length, too, lie where HDF5 has a checksum.
     for name, value in attributes.items():
         group.attrs[name] = np.bytes_(value.encode()) if isinstance(value, str) else value

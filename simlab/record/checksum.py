@@ -48,6 +48,7 @@ class ArrayDigest:
         self._digest = xxhash.xxh3_128(f"{'text' if self.is_text else dtype.str} {shape}".encode())
 
     def update(self, part: NDArray[Any]) -> None:
+        """Add the next rows."""
         if not self.is_text:
             self._digest.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
             return
@@ -57,6 +58,7 @@ class ArrayDigest:
             self._digest.update(encoded)
 
     def hexdigest(self) -> str:
+        """The checksum of all rows so far, in hexadecimal."""
         return self._digest.hexdigest()
 
 
@@ -68,6 +70,7 @@ def of_array(values: NDArray[Any]) -> str:
 
 
 def of_text(text: str) -> str:
+    """Of a text in UTF-8."""
     return xxhash.xxh3_128(text.encode()).hexdigest()
 
 

@@ -41,13 +41,18 @@ from simlab.record.schema import (
 )
 from simlab.record.segments import Segment, Table, damaged, reading
 
-SLAB_BYTES = 1 << 28
-CHUNK_BYTES = 1 << 20
+SLAB_BYTES = 1 << 28  # of a piece that is in memory at a time
+CHUNK_BYTES = 1 << 20  # of what HDF5 compresses as one
 
 
 @dataclass(frozen=True)
 class Dimension:
-    """One axis of a sweep: a dimension with the coordinates that advance along it, its own name first."""
+    """One dimension of a sweep.
+
+    name: its name, which is also its first coordinate.
+    size: number of values.
+    coords: name → values of every coordinate along it.
+    """
 
     name: str
     size: int
@@ -109,8 +114,8 @@ def collate(
         _fill(new("length", axes, sizes, lengths.dtype, about_length.attributes()), lengths)
         if index.failed:
             texts = np.full(points, "", dtype=object)
-            for point, (_, error, _) in index.failed.items():
-                texts[point] = error
+            for point, failure in index.failed.items():
+                texts[point] = failure.error
             text = Output("error of a failed point").attributes()
             _fill(new("error", axes, sizes, h5py.string_dtype(), text), texts)
         _link_nexus(file, outputs, axes)
@@ -200,7 +205,14 @@ def _write_scales(file: h5py.File, outputs: Mapping[str, Output], sizes: Mapping
 
 @dataclass(frozen=True)
 class _Slab:
-    """A piece of a dataset: what to select, its shape there, the ranges of points and records, the shape of a point."""
+    """A piece of a dataset.
+
+    selection: index of the piece in the dataset.
+    shape: shape of the piece there.
+    points: first point, and the one behind the last.
+    records: first record, and the one behind the last.
+    row: shape of what one point has in it.
+    """
 
     selection: tuple[Any, ...]
     shape: tuple[int, ...]

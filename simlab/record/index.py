@@ -22,6 +22,7 @@ from simlab.record.replacing import replaces, stands_for
 from simlab.record.segments import (
     NAME,
     CheckpointAt,
+    Failure,
     Segment,
     damaged,
     newest_checkpoints,
@@ -29,8 +30,8 @@ from simlab.record.segments import (
 )
 
 HALF_WRITTEN = re.compile(NAME.pattern + atomic.HALF_WRITTEN)
-MOST_KNOWN = 8  # directories of which the segments are kept in memory
-READ_AGAIN = 20  # a merge takes files away under a reader at most a few times in a row
+KNOWN_DIRECTORIES = 8  # whose indices are kept in memory
+READ_ATTEMPTS = 20  # a merge takes files away from a reader at most a few times in a row
 
 
 class Status(enum.IntEnum):
@@ -44,10 +45,11 @@ class Status(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Index:
-    """Every live segment of a run, first by name first.
+    """Every segment of a run that counts.
 
-    replaced: parts that no longer count, as a merged segment stands for them.
-    removable: those of them of which everything is in the merged segment.
+    segments: those that count, in order of name.
+    replaced: files that no longer count: a merged segment stands for them.
+    removable: those of `replaced` of which everything is in the merged segment.
     """
 
     segments: tuple[Segment, ...]
@@ -56,11 +58,11 @@ class Index:
 
     @classmethod
     def read(cls, directory: Path, spec_hash: str, points: int | None = None) -> Index:
-        """Read the segments of a run. Also safe beside a running one: a file merged away meanwhile is read anew.
+        """Read the segments of a run, also while it goes on: where a file is merged away meanwhile, all is read again.
 
-        points: how many there are; a segment that tells of others is refused.
+        points: number of points of the sweep; a segment that names others is refused.
         """
-        for _ in range(READ_AGAIN):
+        for _ in range(READ_ATTEMPTS):
             try:
                 return cls._read(directory, spec_hash, points)
             except FileNotFoundError as error:
@@ -78,7 +80,7 @@ class Index:
         segments = {key: before.get(key) or Segment.read(path) for path, key in keys.items()}
         index = cls.of(list(segments.values()), spec_hash, points)
         _known.pop(directory, None)
-        while len(_known) >= MOST_KNOWN:
+        while len(_known) >= KNOWN_DIRECTORIES:
             del _known[next(iter(_known))]
         _known[directory] = _Known(of, segments, index)
         return index
@@ -141,24 +143,24 @@ class Index:
         return {point: at for point, at in newest.items() if point not in self.finished}
 
     @cached_property
-    def failed(self) -> dict[int, tuple[int, str, str]]:
-        """Point → attempt, error, traceback, for points that failed and have not been taken up again since."""
-        newest = newest_failures(self.segments)
-        attempts = {point: at.attempt for point, at in self.checkpoints.items()}
+    def failed(self) -> dict[int, Failure]:
+        """Point → why, for points that failed and have not been tried again since."""
+        attempts = {point: at.reached.attempt for point, at in self.checkpoints.items()}
         return {
             point: failure
-            for point, failure in newest.items()
-            if point not in self.finished and attempts.get(point, -1) <= failure[0]
+            for point, failure in newest_failures(self.segments).items()
+            if point not in self.finished and attempts.get(point, -1) <= failure.attempt
         }
 
     def lengths(self, points: int) -> NDArray[np.int64]:
         """The number of valid records of each point: rows past the checkpoint do not count."""
         lengths = np.zeros(points, dtype=np.int64)
-        lengths[list(self.checkpoints)] = [at.records for at in self.checkpoints.values()]
+        lengths[list(self.checkpoints)] = [at.reached.records for at in self.checkpoints.values()]
         lengths[list(self.finished)] = list(self.finished.values())
         return lengths
 
     def status(self, points: int) -> NDArray[np.int8]:
+        """(points,) a `Status` per point."""
         status = np.full(points, Status.PENDING, dtype=np.int8)
         for mark, marked in (
             (Status.UNFINISHED, self.checkpoints),
@@ -203,7 +205,7 @@ class Index:
         return covered
 
     def _trajectory_blocks(self) -> NDArray[np.int64]:
-        """One row a block: point, first record, count. A record lies in one table, whatever it holds."""
+        """One row per block: point, first record, count. A record lies in one table, whatever it holds."""
         found: list[NDArray[np.int64]] = [np.empty((0, 3), dtype=np.int64)]
         for segment in self.segments:
             for table in segment.tables:
@@ -211,10 +213,12 @@ class Index:
         return np.concatenate(found)
 
     def provenance(self) -> list[str]:
+        """JSON of every machine and set of versions that computed rows."""
         return sorted({text for segment in self.segments for text in segment.provenance})
 
     @property
     def nbytes(self) -> int:
+        """Bytes of all segments that count."""
         total = 0
         for segment in self.segments:
             with contextlib.suppress(FileNotFoundError):  # merged away meanwhile

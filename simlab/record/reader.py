@@ -76,6 +76,7 @@ class Results(Mapping[str, NDArray[Any]]):
 
     @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Name → its dimensions."""
         return self._names
 
     @cached_property

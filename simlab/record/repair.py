@@ -25,9 +25,10 @@ Names = Callable[[int], set[str]]
 def repair(writer: Writer, aside: Path, points: int, names: Names) -> list[str]:
     """Set damaged segments aside, and drop points that are no longer complete; returns a line for each thing done.
 
-    writer: of the run's segments.
-    aside: the directory that damaged files are moved to.
-    points: of the sweep.
+    writer: writer of the run's segments.
+    aside: directory that damaged files are moved to.
+    points: number of points of the sweep.
+    names: which names a point records once.
     """
     sound, damaged = survey(writer.directory, writer.spec_hash, points)
     index = Index.of(sound, writer.spec_hash, points)
@@ -91,6 +92,6 @@ def incomplete(index: Index, points: int, names: Names, lost: bool) -> set[int]:
             columns = [name for name, _, _ in table.signature]
             for point in np.unique(table.blocks[table.blocks[:, 1] < 0, 0]).tolist():
                 have.setdefault(point, set()).update(columns)
-    later = [point for point, at in index.checkpoints.items() if at.serial > 1]
+    later = [point for point, at in index.checkpoints.items() if at.reached.serial > 1]
     asked = [*index.finished, *(later if lost or short else ())]
     return short | {point for point in asked if point not in short and names(point) - have.get(point, set())}

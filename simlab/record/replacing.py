@@ -31,16 +31,15 @@ def _holds(merged: Segment, part: Segment, dropped: frozenset[int]) -> bool:
         blocks = blocks[~np.isin(blocks[:, 0], gone)]
         if len(blocks) and not (signature in mine and np.isin(_keys(blocks), _keys(mine[signature])).all()):
             return False
-    kept = merged.finished
     return (
-        all(kept.get(point) == length for point, length in part.finished.items() if point not in dropped)
+        all(merged.finished.get(point) == length for point, length in part.finished.items() if point not in dropped)
         and all(
-            point in merged.failed and merged.failed[point][0] >= failure[0]
+            point in merged.failed and merged.failed[point].attempt >= failure.attempt
             for point, failure in part.failed.items()
             if point not in dropped
         )
         and all(
-            point in kept or merged.checkpoints.get(point, (-1, -1, -1)) >= at
+            point in merged.finished or merged.checkpoints.get(point, (-1, -1, -1)) >= at
             for point, at in part.checkpoints.items()
             if point not in dropped
         )

@@ -31,11 +31,17 @@ RESERVED = ("length", "status", "error", "seed", "entry")
 
 @dataclass(frozen=True)
 class Output:
-    """One recorded name. `dims` are the dimensions after the sweep's axes.
+    """One recorded name.
 
-    A trajectory has ``record`` as its first dimension and gets one row a record; without it the value is given once
-    a point. `coords` holds the coordinate values of dimensions other than ``record`` where they have any, `codes` what
-    the values of an integer stand for, in words; they are added to the description.
+    A trajectory has ``record`` as its first dimension and gets one row per record. Anything else is recorded once per
+    point.
+
+    description: what it is.
+    dims: dimensions, after the sweep's axes.
+    unit: unit of its values; "" for none.
+    dtype: a float or a signed integer.
+    coords: dimension → coordinate values, of dimensions other than ``record`` that have any.
+    codes: of an integer, value → what it stands for; added to the description.
     """
 
     description: str
@@ -52,6 +58,7 @@ class Output:
 
     @property
     def is_trajectory(self) -> bool:
+        """Whether it is recorded once per record, not once per point."""
         return self.dims[:1] == (RECORD,)
 
     @property

@@ -1,15 +1,15 @@
 """Segments: the unit of commit. One immutable, uncompressed HDF5 file with rows *and* the checkpoints they belong to.
 
-Written as ``….tmp``, closed, sealed, fsynced, renamed, the directory fsynced: after ``kill -9`` a segment is there
-whole or not at all (0 rows lost in 448 kills, where in-place appending lost some in 5 %).
+A segment is written as ``….tmp``, closed, sealed, fsynced and renamed, then the directory is fsynced: after ``kill -9``
+it is there whole or not at all (0 rows lost in 448 kills, where appending in place lost some in 5 %).
 
 Layout of ``segments/<writer>-<number>.h5``::
 
     attributes            simlab_segment (format), spec_hash, provenance (JSON list), level, replaces (JSON list),
                           dropped (JSON list of points whose rows a repair left out of what it replaces)
-    tables/<i>/blocks     (blocks, 3) int64: point, first record (-1: given once a point), number of rows
-    tables/<i>/columns/*  (rows, …) the blocks' rows one after another; a table holds rows of one shape
-    checkpoints/<point>   attributes attempt, serial, records, scalars (JSON); one dataset an array of the state
+    tables/<i>/blocks     (blocks, 3) int64: point, first record (-1: given once per point), number of rows
+    tables/<i>/columns/*  (rows, …) the rows of all blocks, in the order of the blocks; a table holds rows of one shape
+    checkpoints/<point>   attributes attempt, serial, records, scalars (JSON); one dataset per array of the state
     finished              (points, 2) int64: point, length
     failed                (failures, 2) int64: point, attempt;  failed_text  JSON: [error, traceback] of each
 
@@ -30,7 +30,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
@@ -53,9 +53,39 @@ Columns = Mapping[str, NDArray[Any]]
 Signature = tuple[tuple[str, str, tuple[int, ...]], ...]
 
 
+class Failure(NamedTuple):
+    """Why a point failed.
+
+    attempt: which attempt failed, counted from 0.
+    error: the error in one line.
+    traceback: the whole traceback.
+    """
+
+    attempt: int
+    error: str
+    traceback: str
+
+
+class Reached(NamedTuple):
+    """How far a checkpoint is. Of two of one point the larger tuple is the newer: the order of the fields matters.
+
+    attempt: which attempt, counted from 0; a point that failed is tried again as the next one.
+    serial: number of commits made of this point so far.
+    records: number of records so far.
+    """
+
+    attempt: int
+    serial: int
+    records: int
+
+
 @dataclass
 class Checkpoint:
-    """Where a point stands: its state, how many records it has, which attempt, the how-manieth commit of it."""
+    """Where a point stands.
+
+    state: arrays, numbers, texts and generators by name.
+    records, attempt, serial: as of `Reached`.
+    """
 
     state: State
     records: int
@@ -64,6 +94,7 @@ class Checkpoint:
 
 
 def dump_checkpoint(group: h5py.Group, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint into a group: arrays as datasets, all else as attributes."""
     scalars: dict[str, Any] = {}
     for key, value in checkpoint.state.items():
         if isinstance(value, np.random.Generator):
@@ -89,7 +120,8 @@ def _load_checkpoint(group: h5py.Group, sealed: bool) -> Checkpoint:
     return Checkpoint(state, about["records"], about["attempt"], about["serial"])
 
 
-def dump_marks(file: h5py.File, finished: Mapping[int, int], failed: Mapping[int, tuple[int, str, str]]) -> None:
+def dump_marks(file: h5py.File, finished: Mapping[int, int], failed: Mapping[int, Failure]) -> None:
+    """Write which points finished and which failed."""
     if finished:
         put(file, "finished", np.array(list(finished.items()), dtype=np.int64))
     if failed:
@@ -99,7 +131,13 @@ def dump_marks(file: h5py.File, finished: Mapping[int, int], failed: Mapping[int
 
 @dataclass(frozen=True)
 class Table:
-    """Where the rows of one shape lie in a segment."""
+    """Where the rows of one shape lie in a segment.
+
+    group: name of the HDF5 group.
+    signature: per column its name, type and the shape of a row.
+    blocks: (blocks, 3) point, first record (-1: given once per point), number of rows.
+    offsets: (blocks,) the first row of each block.
+    """
 
     group: str
     signature: Signature
@@ -108,22 +146,35 @@ class Table:
 
     @property
     def rows(self) -> int:
+        """Number of rows."""
         return int(self.blocks[:, 2].sum())
 
 
 @dataclass(frozen=True)
 class CheckpointAt:
-    """Which segment holds a point's checkpoint, and how far it is."""
+    """Which segment holds a point's newest checkpoint, and how far that is."""
 
     segment: Segment
-    attempt: int
-    serial: int
-    records: int
+    reached: Reached
 
 
 @dataclass(frozen=True)
 class Segment:
-    """What one file says, without its rows."""
+    """What one file holds, without its rows.
+
+    path: the file.
+    format: version of the format.
+    spec_hash: of the run that it belongs to.
+    level: 0 as a worker commits it; a merged segment is one level above its parts.
+    replaces: names of the segments that it was merged from.
+    dropped: points of which a repair left out everything.
+    provenance: JSON of the machines and versions that computed its rows.
+    tables: where its rows lie.
+    finished: point → number of its records.
+    failed: point → why.
+    checkpoints: point → how far it is.
+    seal: checksum of the whole file; None in format 1.
+    """
 
     path: Path
     format: int
@@ -134,8 +185,8 @@ class Segment:
     provenance: frozenset[str]
     tables: tuple[Table, ...]
     finished: dict[int, int]
-    failed: dict[int, tuple[int, str, str]]
-    checkpoints: dict[int, tuple[int, int, int]]
+    failed: dict[int, Failure]
+    checkpoints: dict[int, Reached]
     seal: str | None
 
     @classmethod
@@ -167,7 +218,7 @@ class Segment:
                 finished=dict(_pairs(file, "finished", sealed)),
                 failed=_read_failed(file, sealed),
                 checkpoints={
-                    int(point): (at["attempt"], at["serial"], at["records"])
+                    int(point): Reached(at["attempt"], at["serial"], at["records"])
                     for point, group in members(file, "checkpoints").items()
                     for at in [get_attributes(group, ABOUT_CHECKPOINT, sealed)]
                 },
@@ -175,11 +226,13 @@ class Segment:
             )
 
     def checkpoint(self, point: int) -> Checkpoint:
+        """The checkpoint of a point, read from the file."""
         with reading(self.path), h5py.File(self.path) as file:
             return _load_checkpoint(file[f"checkpoints/{point}"], self.is_sealed)
 
     @property
     def is_sealed(self) -> bool:
+        """Whether it has checksums: format 1 has none."""
         return self.format > 1
 
     @property
@@ -238,6 +291,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def damaged(path: Path, why: str) -> Damaged:
+    """The error for a damaged segment; it says how to repair the run."""
     home = shlex.quote(str(path.parent.parent))
     advice = f"`simlab resume --repair {home}` sets it aside and computes its points again"
     return Damaged(f"{path}: damaged: {shown(why)[1:-1]}; {advice}")
@@ -252,10 +306,10 @@ def _pairs(file: h5py.File, name: str, sealed: bool) -> list[tuple[int, int]]:
     return list(zip(*values.T.tolist(), strict=True))  # a fifth of the time of 125,000 lists of two
 
 
-def _read_failed(file: h5py.File, sealed: bool) -> dict[int, tuple[int, str, str]]:
+def _read_failed(file: h5py.File, sealed: bool) -> dict[int, Failure]:
     marks = _pairs(file, "failed", sealed)
     texts = get_texts(file["failed_text"], sealed) if marks else []
-    return {p: (a, error, trace) for (p, a), (error, trace) in zip(marks, texts, strict=True)}
+    return {point: Failure(attempt, *text) for (point, attempt), text in zip(marks, texts, strict=True)}
 
 
 def _read_table(group: h5py.Group, sealed: bool) -> Table:
@@ -273,21 +327,20 @@ def _read_table(group: h5py.Group, sealed: bool) -> Table:
 
 
 def newest_checkpoints(segments: Iterable[Segment]) -> dict[int, CheckpointAt]:
-    """For each point the checkpoint that is furthest: highest attempt, then most commits, then most records."""
+    """Point → its newest checkpoint."""
     newest: dict[int, CheckpointAt] = {}
     for segment in segments:
-        for point, (attempt, serial, records) in segment.checkpoints.items():
-            kept = newest.get(point)
-            if kept is None or (attempt, serial, records) > (kept.attempt, kept.serial, kept.records):
-                newest[point] = CheckpointAt(segment, attempt, serial, records)
+        for point, reached in segment.checkpoints.items():
+            if point not in newest or reached > newest[point].reached:
+                newest[point] = CheckpointAt(segment, reached)
     return newest
 
 
-def newest_failures(segments: Iterable[Segment]) -> dict[int, tuple[int, str, str]]:
-    """For each point that failed its latest failure: attempt, error, traceback."""
-    newest: dict[int, tuple[int, str, str]] = {}
+def newest_failures(segments: Iterable[Segment]) -> dict[int, Failure]:
+    """Point → its newest failure."""
+    newest: dict[int, Failure] = {}
     for segment in segments:
         for point, failure in segment.failed.items():
-            if point not in newest or failure[0] > newest[point][0]:
+            if point not in newest or failure.attempt > newest[point].attempt:
                 newest[point] = failure
     return newest

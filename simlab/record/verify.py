@@ -22,27 +22,27 @@ def verify_run(directory: str | Path) -> list[str]:
     directory = Path(directory)
     found: list[str] = []
     segments: list[Segment] = []
-    with _noted(found):
+    with _collecting_errors(found):
         for path in Index.files(directory / "segments"):
-            with _noted(found):
+            with _collecting_errors(found):
                 segment = Segment.read(path)
                 segment.check_whole(again=True)
                 segments.append(segment)
-    with _noted(found):
+    with _collecting_errors(found):
         replaced_by(segments)
     for segment in segments:
         if segment.spec_hash != segments[0].spec_hash:
             found.append(f"{segment.path}: belongs to a run of another spec")
     results = directory / "results.h5"
     if results.exists():
-        with _noted(found):
+        with _collecting_errors(found):
             if SEGMENTS in Results(results).attrs:
                 check_seal(results)
     return found
 
 
 @contextlib.contextmanager
-def _noted(found: list[str]) -> Iterator[None]:
+def _collecting_errors(found: list[str]) -> Iterator[None]:
     try:
         yield
     except BadInput as error:

@@ -1,8 +1,8 @@
 """The writer of segments: buffers rows and marks, commits them with checkpoints, merges what has grown old.
 
-Merging keeps the files of a long run few: MERGE_AT segments of one level become one of the next level, without the
-checkpoints that later ones made dead, by the same commit rule; the parts are unlinked after. A kill between leaves
-both: `replaces` tells the index which files to leave out.
+Merging keeps the files of a long run few. MERGE_SEGMENTS segments of one level become one of the next level, without
+checkpoints that later ones have replaced. It is committed as any segment is, then the parts are unlinked. A kill in
+between leaves both: the attribute `replaces` tells the index which files to leave out.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from simlab.record.schema import SEGMENT_SCHEMA
 from simlab.record.segments import (
     Checkpoint,
     Columns,
+    Failure,
     Segment,
     Signature,
     Table,
@@ -37,19 +38,25 @@ from simlab.record.segments import (
     reading,
 )
 
-MERGE_AT = 8  # each row is copied log_8 times in all
+MERGE_SEGMENTS = 8  # each row is copied log_8 times in all
 MERGE_BYTES = 1 << 30  # one merge copies at most this much: a second or two
-COPY_BYTES = 1 << 25
+COPY_BYTES = 1 << 25  # held in memory at a time while rows are joined or copied
 
 
 @dataclass
 class _Table:
+    """Rows of one shape, not committed yet.
+
+    blocks: per block its point, first record and number of rows.
+    parts: per block its columns.
+    """
+
     blocks: list[tuple[int, int, int]] = field(default_factory=list)
     parts: list[Columns] = field(default_factory=list)
 
 
 class Writer:
-    """Buffers rows and marks, and commits them. One writer a process; its files are its own."""
+    """Buffers rows and marks, and commits them. One writer per process; its files are its own."""
 
     def __init__(
         self,
@@ -70,11 +77,11 @@ class Writer:
     def _clear(self) -> None:
         self.nbytes = 0
         self.finished: dict[int, int] = {}
-        self.failed: dict[int, tuple[int, str, str]] = {}
+        self.failed: dict[int, Failure] = {}
         self._tables: dict[Signature, _Table] = {}
 
     def add(self, point: int, first: int, columns: Columns) -> None:
-        """Rows of one point, records `first`, `first + 1`, …; `first` = -1 for values given once a point.
+        """Rows of one point, records `first`, `first + 1`, …; `first` = -1 for values given once per point.
 
         The arrays are kept, not copied, until the commit.
         """
@@ -94,18 +101,20 @@ class Writer:
         self.nbytes += sum(column.nbytes for column in columns.values())
 
     def finish(self, point: int, length: int) -> None:
+        """Mark a point as finished, with its number of records."""
         self.finished[point] = length
 
     def fail(self, point: int, attempt: int, error: str, traceback: str) -> None:
         """Mark a failure and drop the point's rows since its last commit."""
-        self.failed[point] = (attempt, _storable(error), _storable(traceback))
+        self.failed[point] = Failure(attempt, _storable(error), _storable(traceback))
         for table in self._tables.values():
-            kept = [i for i, block in enumerate(table.blocks) if block[0] != point]
-            table.blocks = [table.blocks[i] for i in kept]
-            table.parts = [table.parts[i] for i in kept]
+            others = [i for i, block in enumerate(table.blocks) if block[0] != point]
+            table.blocks = [table.blocks[i] for i in others]
+            table.parts = [table.parts[i] for i in others]
 
     @property
     def pending(self) -> bool:
+        """Whether there is anything to commit."""
         return bool(self._tables or self.finished or self.failed)
 
     def commit(self, checkpoints: Mapping[int, Checkpoint]) -> Path | None:
@@ -138,7 +147,7 @@ class Writer:
             paths = self.levels[level] = [path for path in self.levels.get(level, []) if path.exists()]
             sizes = np.cumsum([path.stat().st_size for path in paths])
             few = int(np.searchsorted(sizes, MERGE_BYTES, side="right"))
-            if len(paths) >= MERGE_AT and few > 1 and (parts := self._sound(level, paths[:few])):
+            if len(paths) >= MERGE_SEGMENTS and few > 1 and (parts := self._sound(level, paths[:few])):
                 # Merging is tidiness: where there is no room for it, the run goes on without.
                 with contextlib.suppress(WriteFailed):
                     self.merge(parts, level + 1)
@@ -250,30 +259,30 @@ def _copy_tables(file: h5py.File, parts: Sequence[Segment], dropped: Set[int]) -
     by_signature: dict[Signature, list[tuple[Segment, Table, NDArray[np.bool_]]]] = {}
     for part in parts:
         for table in part.tables:
-            kept = ~np.isin(table.blocks[:, 0], sorted(dropped))
-            if kept.any():
-                by_signature.setdefault(table.signature, []).append((part, table, kept))
+            copied = ~np.isin(table.blocks[:, 0], sorted(dropped))
+            if copied.any():
+                by_signature.setdefault(table.signature, []).append((part, table, copied))
     for i, (signature, sources) in enumerate(by_signature.items()):
         group = file.create_group(f"tables/{i}")
-        blocks = np.concatenate([table.blocks[kept] for _, table, kept in sources])
+        blocks = np.concatenate([table.blocks[copied] for _, table, copied in sources])
         put(group, "blocks", blocks)
         for name, dtype, shape in signature:
             target = _Column(group, f"columns/{name}", int(blocks[:, 2].sum()), dtype, shape)
-            for part, table, kept in sources:
-                _copy_column(target, part, table, name, kept)
+            for part, table, copied in sources:
+                _copy_column(target, part, table, name, copied)
             target.close()
 
 
-def _copy_column(target: _Column, part: Segment, table: Table, name: str, kept: NDArray[np.bool_]) -> None:
-    """Append the rows of the blocks that are kept; the checksum of the whole column is checked on the way."""
+def _copy_column(target: _Column, part: Segment, table: Table, name: str, copied: NDArray[np.bool_]) -> None:
+    """Append the rows of the blocks that are `copied`; the checksum of the whole column is checked on the way."""
     with reading(part.path), h5py.File(part.path) as source:
         column = source[f"{table.group}/columns/{name}"]
         digest = ArrayDigest(column.dtype, column.shape)
-        chosen = np.repeat(kept, table.blocks[:, 2])
+        chosen = np.repeat(copied, table.blocks[:, 2])
         step = max(1, COPY_BYTES // max(1, column.dtype.itemsize * int(np.prod(column.shape[1:]))))
         for at in range(0, table.rows, step):
             rows = column[at : at + step]
             digest.update(rows)
-            target.append(rows if kept.all() else rows[chosen[at : at + step]])
+            target.append(rows if copied.all() else rows[chosen[at : at + step]])
         if part.is_sealed and digest.hexdigest() != claimed(column):
             raise Mismatch(f"the checksum of {column.name} differs")

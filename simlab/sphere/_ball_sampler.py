@@ -6,9 +6,9 @@ phase (`bessel`) that is N cos²ψ with
 
     N = (π/2) √(s²−ν²) M²,   ψ = ν(tan θ − θ) − π/4 + δ,
 
-and N and δ are smooth in θ from the turning point to infinity (they vary over ν^{−1/3} near θ = 0, nowhere faster): two
-polynomials a panel in place of a Bessel function, right to 1e-13 beside the rounding of s itself. Tables hold the
-complement ϑ = π/2 − θ, so that the tail s = ν/sin ϑ is as fine as the uniform number is.
+and N and δ are smooth in θ from the turning point to infinity (they vary over ν^{−1/3} near θ = 0, nowhere faster). So
+two polynomials per panel take the place of a Bessel function, right to 1e-13 apart from the rounding of s itself.
+Tables hold the complement ϑ = π/2 − θ, so that the tail s = ν/sin ϑ is as fine as the uniform number is.
 Between ν and S₁ quantiles invert panels of the CDF, beyond S₁ the survival's series.
 """
 
@@ -28,8 +28,8 @@ from simlab.sphere import bessel
 
 Floats = NDArray[np.float64]
 
-DEPTH = 40.0
-"""panels below ν reach down to CDF(ν) e^{−40}, less than any uniform number of 53 bits"""
+LOG_DEPTH = 40.0
+"""Panels below ν reach down to CDF(ν) e^{−40}, less than any uniform number of 53 bits."""
 
 
 def panels(function: Callable[[Floats], Floats], edges: Floats, degree: int) -> Floats:
@@ -45,8 +45,16 @@ def panels(function: Callable[[Floats], Floats], edges: Floats, degree: int) -> 
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """`below` : log s by −log(u/CDF(ν)) on [0, 40]; `modulus`, `phase` : N, δ by ϑ on [0, π/2];
-    `middle` : CDF by s on `edges` from ν to S₁, where it has the values `heights`."""
+    """Polynomials on panels, (panels, degree+1) each as of `panels`.
+
+    order: ν.
+    mass_below: CDF(ν).
+    below: log s as a function of −log(u/CDF(ν)) on [0, 40].
+    modulus, phase: N and δ as functions of ϑ on [0, π/2].
+    edges: ends of the panels of `middle`, from ν to S₁.
+    heights: CDF at `edges`.
+    middle: CDF as a function of s.
+    """
 
     order: float
     mass_below: float
@@ -92,9 +100,10 @@ def modulus_phase(order: float, complement: Floats) -> tuple[Floats, Floats]:
 
 @functools.lru_cache(maxsize=16)
 def tables(order: float) -> Tables:
+    """The tables of the order ν."""
     start = bessel.tail(order).start
     mass = float(bessel.lower(order, np.array([order]))[0])
-    below = panels(lambda w: np.log(invert_below(order, mass * np.exp(-w))), np.linspace(0.0, DEPTH, 81), 11)
+    below = panels(lambda w: np.log(invert_below(order, mass * np.exp(-w))), np.linspace(0.0, LOG_DEPTH, 81), 11)
     count = math.ceil(256 * max(1.0, (order / 1000.0) ** (1.0 / 3.0)))
     angles = np.linspace(0.0, 0.5 * math.pi, count + 1)
     modulus = panels(lambda a: modulus_phase(order, a)[0], angles, 7)
@@ -107,7 +116,7 @@ def tables(order: float) -> Tables:
 
 @jit
 def on_panel(coefficients: Floats, x: float) -> float:
-    """At x in units of panels, of which there are as many as rows."""
+    """The value at x, measured in panels from the first one's left end."""
     i = min(int(x), coefficients.shape[0] - 1)
     z = 2.0 * (x - i) - 1.0
     total = 0.0
@@ -120,11 +129,12 @@ def on_panel(coefficients: Floats, x: float) -> float:
 def draw(
     n: int, rng: np.random.Generator, order: float, mass: float, below: Floats, modulus: Floats, phase: Floats
 ) -> Floats:
+    """s : (n,), one after another; `mass` is `Tables.mass_below`."""
     s = np.empty(n)
     half = 2.0**-54  # a uniform number is never 0: s stays finite
     for i in range(n):
         if rng.random() < mass:
-            s[i] = math.exp(on_panel(below, -math.log(rng.random() + half) * (below.shape[0] / DEPTH)))
+            s[i] = math.exp(on_panel(below, -math.log(rng.random() + half) * (below.shape[0] / LOG_DEPTH)))
             continue
         while True:
             u = rng.random() + half
@@ -202,16 +212,17 @@ def quantile(order: float, u: Floats) -> Floats:
     """s with CDF(s) = u, 0 ≤ u < 1, u : (n,)."""
     t, tail = tables(order), bessel.tail(order)
     s = np.zeros(u.size)
-    floor = t.mass_below * math.exp(-DEPTH)
+    floor = t.mass_below * math.exp(-LOG_DEPTH)
     deep, low, high = (u > 0) & (u < floor), (u >= floor) & (u < t.mass_below), u > t.heights[-1]
     between = (u >= t.mass_below) & ~high
     s[deep] = invert_below(order, u[deep])
-    s[low] = np.exp(at_panels(t.below, np.log(t.mass_below / u[low]) * (len(t.below) / DEPTH)))
+    s[low] = np.exp(at_panels(t.below, np.log(t.mass_below / u[low]) * (len(t.below) / LOG_DEPTH)))
     s[between] = invert_middle(u[between], t.edges, t.heights, t.middle)
     s[high] = invert_tail(1.0 - u[high], order, tail.start, tail.w, tail.v, tail.f, tail.g)
     return s
 
 
 def at_panels(coefficients: Floats, x: Floats) -> Floats:
+    """`on_panel` at each x."""
     i = np.minimum(x.astype(np.int64), len(coefficients) - 1)
     return np.asarray(np.polynomial.polynomial.polyval(2.0 * (x - i) - 1.0, coefficients[i].T, tensor=False))

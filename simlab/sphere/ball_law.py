@@ -19,12 +19,16 @@ from simlab.sphere import _ball_sampler, bessel
 Floats = NDArray[np.float64]
 
 MOST_DIM = 5_000
-"""the largest dimension tested: its tables take 1 s, growing like d²"""
+"""The largest dimension tested: its tables take 1 s, growing like d²."""
 
 
 @dataclass(frozen=True)
 class BallLaw:
-    """Radii r ≥ 0 of any shape; `scale` multiplies the natural radius ‖y‖."""
+    """The law of the radius r = ‖x‖. Methods take radii in arrays of any shape.
+
+    dim: d.
+    scale: factor of the natural radius ‖y‖.
+    """
 
     dim: int
     scale: float = 1.0
@@ -38,6 +42,7 @@ class BallLaw:
 
     @classmethod
     def natural(cls, dim: int) -> BallLaw:
+        """The law of ‖y‖ itself."""
         return cls(dim)
 
     @classmethod
@@ -59,14 +64,16 @@ class BallLaw:
 
     @property
     def wave(self) -> float:
-        """s/r"""
+        """s/r = 2πR_d/scale"""
         return 2.0 * math.pi * self.ball_radius / self.scale
 
     @property
     def median(self) -> float:
+        """r with P(‖x‖ < r) = ½."""
         return float(self.quantile(0.5))
 
     def density(self, r: ArrayLike) -> Floats:
+        """Of the radius: d·J_ν(s)²/s · s/r."""
         s = self.wave * np.asarray(r, dtype=np.float64)
         # At 0 the density is that of the volume, r^{d−1} φ(0)².
         inside = (s > 0) & (s < np.inf)
@@ -75,13 +82,15 @@ class BallLaw:
         return np.asarray(np.where(np.isnan(s), np.nan, found))
 
     def cdf(self, r: ArrayLike) -> Floats:
+        """P(‖x‖ < r)"""
         return self._both(r)[0]
 
     def sf(self, r: ArrayLike) -> Floats:
-        """P(‖x‖ > r), to a relative error however small."""
+        """P(‖x‖ > r), with a small relative error however small it is itself."""
         return self._both(r)[1]
 
     def _both(self, r: ArrayLike) -> tuple[Floats, Floats]:
+        """CDF and survival; each by its own sum where it is the smaller."""
         s = self.wave * np.asarray(r, dtype=np.float64)
         known = np.isfinite(s)
         flat = np.where(known, np.maximum(s, 0.0), 0.0).ravel()

@@ -33,7 +33,13 @@ TERMS = 31
 
 @dataclass(frozen=True, eq=False)
 class Tail:
-    """The coefficients above, by k = 0 … 30; `phase` those of δ = ψ − ν(tan θ − θ) + π/4 where cos θ = c."""
+    """The coefficients above, by k = 0 … 30.
+
+    order: ν.
+    start: S₁.
+    w, v, f, g: as above.
+    phase: those of δ = ψ − ν(tan θ − θ) + π/4, where cos θ = c.
+    """
 
     order: float
     start: float
@@ -46,6 +52,7 @@ class Tail:
 
 @functools.lru_cache(maxsize=64)
 def tail(order: float) -> Tail:
+    """The coefficients of the order ν."""
     w, dw, root = np.ones(TERMS), np.zeros(TERMS), np.ones(TERMS)
     for k in range(1, TERMS):
         half = (2 * k - 1) / (2 * k)
@@ -110,6 +117,7 @@ def phase_rest(order: float, s: float, v: Floats) -> float:
 
 @jit
 def polynomial(coefficients: Floats, x: float) -> float:
+    """Σ_k coefficients[k] x^k"""
     total = 0.0
     for k in range(coefficients.size - 1, -1, -1):
         total = total * x + coefficients[k]
@@ -137,6 +145,7 @@ def tail_at(order: float, s: float, w: Floats, v: Floats, f: Floats, g: Floats) 
 
 @jit
 def tails(order: float, s: Floats, w: Floats, v: Floats, f: Floats, g: Floats) -> tuple[Floats, Floats]:
+    """`tail_at` of each s."""
     survival, bessel = np.empty(s.size), np.empty(s.size)
     for i in range(s.size):
         survival[i], bessel[i] = tail_at(order, s[i], w, v, f, g)

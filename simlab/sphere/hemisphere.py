@@ -39,5 +39,5 @@ def hemisphere(n: int, bits: int, grading: int = 1) -> tuple[list[arb], list[arb
 
 
 def density_constant(dim: int) -> arb:
-    """c_d = Γ(d/2)/(√π Γ((d−1)/2)) in the precision of the moment; 1/π for d = 2."""
+    """c_d = Γ(d/2)/(√π Γ((d−1)/2)) at Arb's current precision; 1/π for d = 2."""
     return (arb(dim) / 2).gamma() / (arb.pi().sqrt() * (arb(dim - 1) / 2).gamma())

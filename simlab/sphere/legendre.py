@@ -29,6 +29,7 @@ def _recurrence(dim: int, u: Floats, P: Floats) -> None:
 
 @jit
 def _accumulate(dim: int, coefficients: Floats, u: Floats, out: Floats) -> None:
+    """out[i] = Σ_k coefficients[k] P_k(u[i])"""
     for i in range(u.size):
         before, here, total = 0.0, 1.0, coefficients[0]
         for k in range(coefficients.size - 1):
@@ -41,7 +42,7 @@ def legendre_sum(dim: int, coefficients: ArrayLike, u: ArrayLike) -> Floats:
     """Σ_k c_k P_k(u), of the shape of u: one pass, without the (K+1, n) numbers of `legendre`."""
     dim, points = checks.sphere_dimension(dim), checks.array(u, "u")
     c = np.ascontiguousarray(
-        checks.array(coefficients, "coefficients", ndim=1, empty=False, must="one number a degree")
+        checks.array(coefficients, "coefficients", ndim=1, empty=False, must="one number per degree")
     )
     out = np.empty(points.size)
     _accumulate(dim, c, np.ascontiguousarray(points.ravel()), out)

@@ -28,15 +28,21 @@ from simlab.sphere.multiplicity import log_multiplicity
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
-BATCHES = 20
-BLOCK = 512
+BATCHES = 20  # of points, for the jackknife
+BLOCK_ROWS = 512
 MOST_DEGREE = 100_000
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
 
 
 @dataclass(frozen=True, eq=False)
 class DegreePower:
-    """`power` and its standard `errors`, (K+1,) each; `total` = E f² over the points and its `total_error`."""
+    """The power of f by degree.
+
+    power : (K+1,).
+    errors : (K+1,), standard errors of `power`.
+    total: E f² over the points.
+    total_error: standard error of `total`.
+    """
 
     power: Floats
     errors: Floats
@@ -71,19 +77,20 @@ def degree_power(f: Function, dim: int, max_degree: int, X1: Floats, X2: Floats 
     for a, (U, v) in enumerate(first):
         for b in range(a if same else 0, count):
             V, w = second[b]
-            for start in range(0, len(v), BLOCK):
-                rows = slice(start, start + BLOCK)
+            for start in range(0, len(v), BLOCK_ROWS):
+                rows = slice(start, start + BLOCK_ROWS)
                 if same and a == b:
+                    after = slice(rows.stop, None)
                     _block(dim, U[rows] @ V[rows].T, v[rows], w[rows], True, sums[a, b])
-                    _block(dim, U[rows] @ V[start + BLOCK :].T, v[rows], w[start + BLOCK :], False, sums[a, b])
+                    _block(dim, U[rows] @ V[after].T, v[rows], w[after], False, sums[a, b])
                 else:
                     _block(dim, U[rows] @ V.T, v[rows], w, False, sums[a, b])
             pairs[a, b] = len(v) * (len(v) - 1) // 2 if same and a == b else len(v) * len(w)
     scale = np.exp([log_multiplicity(dim, k) for k in range(max_degree + 1)])
     estimates = []
     for left_out in (None, *range(count)):
-        kept = [i for i in range(count) if i != left_out]
-        grid = np.ix_(kept, kept)
+        batches = [i for i in range(count) if i != left_out]
+        grid = np.ix_(batches, batches)
         estimates.append(scale * sums[grid].sum(axis=(0, 1)) / pairs[grid].sum())
     leave_one = np.array(estimates[1:])
     errors = np.sqrt((count - 1) / count * ((leave_one - leave_one.mean(axis=0)) ** 2).sum(axis=0))

@@ -87,8 +87,12 @@ def zonal_gradient(degree: int, V: Floats, X: Floats) -> Floats:
 def unlearned(degree: int, eigenvalue: float, X: Floats, coefficients: Floats, V: Floats) -> Floats:
     """E (f_k − Z)² of expansions f = Σ_i α_i κ(x_i·x) against the zonal harmonics Z of degree k about V, exactly: (c,).
 
-    eigenvalue μ_k    X : (n, d), unit vectors    coefficients α : (n, c)    V : (c, d), an axis for each expansion
-    μ_k² N_k αᵀ P_k α − 2 μ_k α·Z(X) + 1
+    It is μ_k² N_k αᵀ P_k α − 2 μ_k α·Z(X) + 1.
+
+    eigenvalue: μ_k.
+    X : (n, d), unit vectors.
+    coefficients : (n, c), α of each expansion.
+    V : (c, d), one axis per expansion.
     """
     X, eigenvalue = checks.matrix(X), checks.number(eigenvalue, "eigenvalue", least=-1e100, most=1e100)
     V = checks.matrix(V, "V", dim=X.shape[1])

@@ -63,7 +63,6 @@ class OnTheCube(Target):
     """What kinds of a few coordinates have in common: two fields, and how they are drawn."""
 
     lack: ClassVar[str] = "not of a few coordinates"
-    is_boolean: ClassVar[bool] = True
     knows_coordinates: ClassVar[bool] = True
 
     coordinates: Literal["first", "random"] = Field("first", description="which of the d coordinates: first or random")

@@ -7,7 +7,6 @@ import numpy as np
 from simlab.core.checking import check_value, ensure
 from simlab.core.errors import BadInput
 from simlab.sphere.power import degree_power
-from simlab.targets.boolean_function import BooleanFunction
 from simlab.targets.hierarchy import Hierarchy
 from simlab.targets.neuron_sum import NeuronSum
 from simlab.targets.radial_function import Radial
@@ -81,7 +80,6 @@ def _facts(target: Target, f: Function) -> dict[str, bool]:
     return {
         "is_radial": isinstance(f, Radial),
         "is_hierarchy": isinstance(f, Hierarchy),
-        "is_boolean": isinstance(f, BooleanFunction),
         "has_neurons": isinstance(f, NeuronSum),
         "knows_coordinates": isinstance(f, OfCoordinates) and f.coordinates is not None,
         "knows_power": type(target).power is not Target.power,

@@ -41,10 +41,10 @@ class Gegenbauer(Target):
     powers: Annotated[tuple[float, ...] | None, AsTuple] = Field(
         None, description="power p_k > 0 of each degree; 1 each by default"
     )
-    directions: int = Field(1, ge=1, description="random directions a degree")
+    directions: int = Field(1, ge=1, description="random directions per degree")
 
     @model_validator(mode="after")
-    def _one_power_a_degree(self) -> Gegenbauer:
+    def _one_power_per_degree(self) -> Gegenbauer:
         if len(set(self.degrees)) < len(self.degrees) or min(self.degrees) < 0:
             raise ValueError(f"degrees = {shown(list(self.degrees))}: must be 0 or more, each named once")
         if max(self.degrees) > MOST_DEGREE:
@@ -55,7 +55,7 @@ class Gegenbauer(Target):
                 f"must be at most {MOST_WORK:.3g}"
             )
         if self.powers is not None and len(self.powers) != len(self.degrees):
-            raise ValueError(f"powers has {len(self.powers)} numbers: must be {len(self.degrees)}, one a degree")
+            raise ValueError(f"powers has {len(self.powers)} numbers: must be {len(self.degrees)}, one per degree")
         if self.powers is not None and not min(self.powers) > 0:
             raise ValueError(f"powers = {shown(list(self.powers))}: must be positive")
         return self

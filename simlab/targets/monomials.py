@@ -40,11 +40,11 @@ class Monomials(OnTheCube):
     )
 
     @model_validator(mode="after")
-    def _one_coefficient_a_term(self) -> Monomials:
+    def _one_coefficient_per_term(self) -> Monomials:
         check_terms(self.terms)
         if self.coefficients is not None and len(self.coefficients) != len(self.terms):
             raise ValueError(
-                f"coefficients has {len(self.coefficients)} numbers: must be {len(self.terms)}, one a term"
+                f"coefficients has {len(self.coefficients)} numbers: must be {len(self.terms)}, one per term"
             )
         return self
 

@@ -30,7 +30,7 @@ class Radial(Target):
     @model_validator(mode="after")
     def _a_profile(self) -> Radial:
         if len(self.values) != len(self.knots):
-            raise ValueError(f"values has {len(self.values)} entries: must have one a knot, {len(self.knots)}")
+            raise ValueError(f"values has {len(self.values)} entries: must have one per knot, {len(self.knots)}")
         if self.knots[0] < 0 or np.any(np.diff(self.knots) <= 0) or self.knots[-1] == 0:
             raise ValueError(f"knots = {list(self.knots)}: must be radii, increasing, the last greater than 0")
         return self

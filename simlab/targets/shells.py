@@ -27,7 +27,9 @@ class Shells(Target):
     inner: float = Field(0.0, ge=0, description="where the first shell begins")
     outer: float = Field(gt=0, description="where the last one ends")
     count: int = Field(ge=1, le=100_000, description="number of shells")
-    signs: str | tuple[int, ...] = Field("alternating", description='"alternating", "random", or 1 and −1, one a shell')
+    signs: str | tuple[int, ...] = Field(
+        "alternating", description='"alternating", "random", or 1 and −1, one per shell'
+    )
 
     @field_validator("signs", mode="before")
     @classmethod

@@ -44,7 +44,6 @@ class Target(Kind):
 
     is_radial: draws are `targets.Radial`: functions of ‖x‖ that know their profile.
     is_hierarchy: draws are `targets.Hierarchy`: F + αG(F), with their parts.
-    is_boolean: draws are `targets.BooleanFunction`: sums of products of a few coordinates.
     has_neurons: draws are `targets.NeuronSum`: their neurons and coefficients are known.
     knows_coordinates: draws are `OfCoordinates` and tell which coordinates of x they depend on.
     knows_power: `power` is there.
@@ -54,7 +53,6 @@ class Target(Kind):
     shown: ClassVar[tuple[str, ...]] = ("check", "components", "draw", "power")
     is_radial: ClassVar[bool] = False
     is_hierarchy: ClassVar[bool] = False
-    is_boolean: ClassVar[bool] = False
     has_neurons: ClassVar[bool] = False
     knows_coordinates: ClassVar[bool] = False
     knows_power: ClassVar[bool] = False

@@ -4,16 +4,17 @@
 
 p the density of r = ‖x‖, g the target's profile. With s = c r, c = 2πR_d/scale, ν = d/2: p(r) dr = d J_ν(s)²/s ds.
 
-*Near*, up to s = S: s is cut into panels of `PANEL`, and where g breaks. On a panel J_ν² is band-limited: a polynomial
-through its `NODES` Gauss points integrates and evaluates it to 1e-15; a target must be as smooth between its breaks.
+*Near*, up to s = S: s is cut into panels of `PANEL_RADIANS`, and where g breaks. On a panel J_ν² is band-limited: a
+polynomial through its `NODES` Gauss points integrates and evaluates it to 1e-15; a target must be as smooth between its
+breaks.
 
 *Far*, where g is constant: J_ν² = (N/πs)(1 + cos 2θ), θ' = 1/N, with the series N in 1/s² of `bessel`; and by parts
 
     ∫ J² s^{k−1} ds = (1/π) ∫ N s^{k−2} ds + (u − L²u + …) sin 2θ + (Lu − L³u + …) cos 2θ, u = s^{k−2}N²/2π, Lu = u'N/2.
 
-S is at least `FAR` ν and 200: the series then stops below 1e-15 of its first term, and no radius is too large. Measured
-within 6e-14 of their largest value for d ≤ 100, M_0 within 3e-13 at d = 1000. M_1 grows like log r, M_2 like r: ‖x‖ has
-no mean.
+S is at least `FAR_ORDERS` ν and 200: the series then stops below 1e-15 of its first term, and no radius is too large.
+Errors measured: 6e-14 of the largest value for d ≤ 100, 3e-13 of M_0 at d = 1000. M_1 grows like log r, M_2 like r:
+‖x‖ has no mean.
 """
 
 from __future__ import annotations
@@ -30,28 +31,33 @@ from simlab.sphere.ball_law import BallLaw
 from simlab.targets.radial_function import Radial
 
 Floats = NDArray[np.float64]
-PANEL = math.pi / 8
-NODES = 10
-FAR = 15.0
-ROUGH = 1e-7  # last Legendre coefficients of a profile on a panel, of its largest value: what is above is refused
+PANEL_RADIANS = math.pi / 8  # length of a panel in s, the argument of the Bessel function
+NODES = 10  # Gauss points per panel
+FAR_ORDERS = 15.0  # S over ν: from there on the series in 1/s is used
+ROUGH_SHARE = 1e-7  # last Legendre coefficients of a profile on a panel, of its largest value: what is above is refused
 TERMS = 16  # of series in 1/s
-LONGEST = 1e5  # of S: 130 MB of panels
+MOST_RADIANS = 1e5  # largest S: 130 MB of panels
 PARTS = 6  # integrations by parts
-NO_PHASE = 1e8  # beyond, an angle keeps too few digits for its sine: waves of 1e-8 of their share are left out
+NO_PHASE_RADIANS = 1e8
+"""From this s on an angle keeps too few digits for its sine: the waves, 1e-8 of what they wave about, are left out."""
 
 
 class Moments:
-    """`at(r)` gives the six cumulative moments, `total_square` is E g²."""
+    """The six cumulative moments for one law and target.
+
+    at(r): the moments at radii r.
+    total_square: E g².
+    """
 
     def __init__(self, law: BallLaw, target: Radial) -> None:
         self.dim, self.c = law.dim, law.wave
         self.nu, self.outside = law.order, target.outside
         breaks = self.c * np.array(target.breaks)
-        self.S = max(200.0, FAR * self.nu, float(breaks[-1]))
-        if self.S > LONGEST:
-            most = LONGEST / self.c
+        self.S = max(200.0, FAR_ORDERS * self.nu, float(breaks[-1]))
+        if self.S > MOST_RADIANS:
+            most = MOST_RADIANS / self.c
             raise BadInput(f"target: its last break is at r = {target.breaks[-1]:g}; must be at most {most:g} here")
-        self.edges = np.union1d(np.linspace(0.0, self.S, math.ceil(self.S / PANEL) + 1), breaks)
+        self.edges = np.union1d(np.linspace(0.0, self.S, math.ceil(self.S / PANEL_RADIANS) + 1), breaks)
         self.edges = self.edges[np.append(np.diff(self.edges) > 1e-12 * self.S, True)]
         self.edges[-1] = self.S
         x, _ = legendre.leggauss(NODES)
@@ -60,7 +66,7 @@ class Moments:
         r = s / self.c
         g = target.values(r.ravel()).reshape(r.shape)
         high = np.abs(g @ np.linalg.inv(legendre.legvander(x, NODES - 1)).T[:, -2:]).max(initial=0.0)
-        if not high <= ROUGH * np.abs(g).max():
+        if not high <= ROUGH_SHARE * np.abs(g).max():
             raise BadInput(
                 "target: its profile is not smooth between its breaks, or changes too fast; list more breaks"
             )
@@ -131,8 +137,8 @@ class _Tail:
     def __call__(self, s: Floats) -> Floats:
         x = 1.0 / s
         found = self.series @ _powers_of(x, TERMS)
-        twice = 2.0 * (np.minimum(s, NO_PHASE) - self.shift + x * found[0])
-        waves = np.where(s < NO_PHASE, found[4:7] * np.sin(twice) + found[7:] * np.cos(twice), 0.0)
+        twice = 2.0 * (np.minimum(s, NO_PHASE_RADIANS) - self.shift + x * found[0])
+        waves = np.where(s < NO_PHASE_RADIANS, found[4:7] * np.sin(twice) + found[7:] * np.cos(twice), 0.0)
         waves *= x
         waves += found[1:4]
         integral = np.stack([x * waves[0], waves[1], s * waves[2]])

@@ -28,11 +28,15 @@ from simlab.core.errors import BadInput, shown
 Number: TypeAlias = int | float | Fraction
 Series: TypeAlias = Sequence[Number] | NDArray[Any] | Callable[[int], Number] | str | Activation
 
-BITS, LEFT = 160, 1e-15
+PRECISION_BITS = 160
+REST_SHARE = 1e-15
+"""What may be left out of an infinite sum, as a share of it."""
 SMALLEST = float(np.finfo(np.float64).tiny)
 """Floats below it have fewer digits, and those that follow are 0: any series of them would seem to converge."""
-FIRST, MOST = 32, 10_000
-"""Terms before a sum may end, and those after which it has not converged."""
+STRIDE_TERMS = 32
+"""After every so many terms a sum may end."""
+MOST_TERMS = 10_000
+"""A sum that has not ended after so many terms has not converged."""
 
 
 def as_arb(name: str, value: Any) -> arb:
@@ -64,8 +68,14 @@ def _of_activation(activation: Activation, what: str, reach: float) -> list[arb]
 
 
 def weighted_sum(series: Series, weight: Callable[[int], arb], what: str, reach: float = 1.0) -> float:
-    """Σ w_i |c_i|. `what` names it in errors; the weights grow as reach^i."""
-    with ctx.workprec(BITS):
+    """Σ w_i |c_i|.
+
+    series: the coefficients c_i.
+    weight: i → w_i.
+    what: the name of the sum in errors.
+    reach: the weights grow as reach^i.
+    """
+    with ctx.workprec(PRECISION_BITS):
         if isinstance(series, str):
             catalogue.check_name("activations", series, "series")
             series = activations.get(series)
@@ -76,7 +86,7 @@ def weighted_sum(series: Series, weight: Callable[[int], arb], what: str, reach:
             terms = _checked(series)
         else:
             must = "coefficients c_0, c_1, …, a function of i, or an activation"
-            given = checks.listed(series, "series", must, most=MOST)
+            given = checks.listed(series, "series", must, most=MOST_TERMS)
             if not given:
                 raise BadInput("series: no coefficients; must be one or more, c_0 first")
             terms = [abs(as_arb(f"series: coefficient c_{i}", c)) for i, c in enumerate(given)]
@@ -108,14 +118,14 @@ def _checked(series: Callable[[int], Number]) -> Callable[[int], arb]:
 
 
 def _infinite(magnitude: Callable[[int], arb], weight: Callable[[int], arb], what: str) -> float:
-    total, logs = arb(0), np.full(MOST, -np.inf)
-    for i in range(MOST):
+    total, logs = arb(0), np.full(MOST_TERMS, -np.inf)
+    for i in range(MOST_TERMS):
         term = weight(i) * magnitude(i)
         total += term
         if not term.is_zero():
             logs[i] = float(term.log())
         n = i + 1
-        if n % FIRST:
+        if n % STRIDE_TERMS:
             continue
         value = float(total)
         if math.isinf(value):
@@ -124,11 +134,11 @@ def _infinite(magnitude: Callable[[int], arb], weight: Callable[[int], arb], wha
             continue
         last = np.arange(n // 2, n)
         root = float(np.max((logs[last] - float(total.log())) / last))  # log r
-        if root < 0.0 and root * n - math.log(-math.expm1(root)) <= math.log(LEFT):
+        if root < 0.0 and root * n - math.log(-math.expm1(root)) <= math.log(REST_SHARE):
             return value
     if total.is_zero():
         return 0.0
     raise BadInput(
-        f"{what}: Σ w_i|c_i| has not converged after {MOST} terms (sum {float(total):.6g}, last term "
+        f"{what}: Σ w_i|c_i| has not converged after {MOST_TERMS} terms (sum {float(total):.6g}, last term "
         f"{float(term):.3g}): must be a series that does"
     )

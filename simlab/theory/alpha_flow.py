@@ -37,8 +37,8 @@ from simlab.theory._radial_moments import Moments
 
 Floats = NDArray[np.float64]
 Trained = Literal["both", "first", "second"]
-FARTHEST = 1e12
-"""Radii are cut there: of trial steps that go too far, and of a neuron with w = −1e-12 b/α or nearer."""
+MOST_RADIUS = 1e12
+"""Radii are cut there: in trial steps of the solver that go too far, and where w is −1e-12 b/α or nearer to 0."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Rates:
         """Living neurons by increasing r_j, moments of the intervals that end there (6, k), and f = A r + B on them."""
         alive = np.flatnonzero(b > 0.0)
         slopes = alpha * w[alive]
-        r = b[alive] / np.maximum(-slopes, b[alive] / FARTHEST)
+        r = b[alive] / np.maximum(-slopes, b[alive] / MOST_RADIUS)
         order = np.argsort(r)
         alive, slopes = alive[order], slopes[order]
         moments = self.moments.at(r[order])

@@ -37,18 +37,27 @@ from simlab.theory.hankel import TO_SERIES, U_NODES, U_WEIGHTS, Segment, Transfo
 from simlab.theory.tubes import log_share
 
 Floats = NDArray[np.float64]
-SAFETY = 4.0
+SAFETY_FACTOR = 4.0
+"""Estimated errors are multiplied by it."""
 SHARE_ERROR = 1e-11  # of I, relative: 2e-12 measured against Arb at d = 10 000
-SLACK, CHEAP_PHASE, MOST_PHASE = 1e-6, 300.0, 16_000.0
+SLACK_SHARE, CHEAP_RADIANS, MOST_RADIANS = 1e-6, 300.0, 16_000.0
 """P doubles while the slack is above 1e-6 of the bound, times (SP/300)² where SP is more; the last phase SP takes 4·10⁸
 Bessel functions, seconds, and is met only where d is 2 and the width beyond some hundred."""
 EXACT = 1 << 53
+"""Whole numbers below it are floats."""
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """`bound` ≤ E(f−g)² of every two-layer net; `error` is what was taken off it for errors of the computation, `slack`
-    what the unknown beyond the ratio `reach` may hold; `energy` = E(g−c)²; `kink`: the ratio where m I = 1."""
+    """A lower bound on E(f−g)² of every two-layer net of one width.
+
+    bound: the certified number.
+    error: what was taken off it for errors of the computation.
+    slack: what was taken off it for the unknown energy beyond the ratio `reach`.
+    energy: E(g−c)².
+    kink: the ratio where m I = 1.
+    reach: the largest ratio computed.
+    """
 
     bound: float
     error: float
@@ -60,7 +69,11 @@ class Certificate:
 
 @dataclass(frozen=True)
 class LeastWidth:
-    """The least width not excluded: a whole number below 2^53, else rounded, inf beyond floats; `log10` always."""
+    """The least width not excluded.
+
+    width: a whole number below 2^53, else rounded, inf beyond floats.
+    log10: its logarithm, also where the width is no float.
+    """
 
     width: int | float
     log10: float
@@ -68,7 +81,17 @@ class LeastWidth:
 
 @dataclass(frozen=True)
 class _Known:
-    """All panels up to the reach, one after another, with log I at the nodes and the energy up to every edge."""
+    """All k panels up to the reach, one after another.
+
+    edges: (k+1,) ends of the panels, as ratios.
+    ratio: (k, 32) nodes u.
+    amplitude: (k, 32) A(u).
+    weighted: (k, 32) e(u) times the weights of the quadrature.
+    log_share: (k, 32) log I(u).
+    edge_log_share: (k+1,) log I at the edges.
+    below: (k+1,) energy up to every edge.
+    error: bound on the error of all of it.
+    """
 
     edges: Floats
     ratio: Floats
@@ -96,7 +119,7 @@ class Spectrum:
 
     def beyond(self, ratio: float) -> float:
         """∫_u^∞ e du: the energy beyond the radius ratio·R_d."""
-        ratio = checks.number(ratio, "ratio", least=0, most=MOST_PHASE / self.transform.last)
+        ratio = checks.number(ratio, "ratio", least=0, most=MOST_RADIANS / self.transform.last)
         known = self._up_to(max(1, math.ceil(math.log2(max(ratio, 1.0)))))
         k = min(int(np.searchsorted(known.edges, ratio, side="right")) - 1, len(known.ratio) - 1)
         below = float(known.below[k]) + self._part(known, k, float(known.edges[k]), ratio)
@@ -113,10 +136,11 @@ class Spectrum:
         while True:
             known, phase = self._up_to(index), 2.0**index * self.transform.last
             found = self._bound(known, log_width)
-            enough = found.slack <= SLACK * max(1.0, phase / CHEAP_PHASE) ** 2 * found.bound or found.energy == 0.0
+            allowed = SLACK_SHARE * max(1.0, phase / CHEAP_RADIANS) ** 2 * found.bound
+            enough = found.slack <= allowed or found.energy == 0.0
             # Where nothing is left but error, a longer reach finds nothing more.
             nothing = found.energy - known.below[-1] <= found.error
-            if enough or nothing or 2 * phase > MOST_PHASE:
+            if enough or nothing or 2 * phase > MOST_RADIANS:
                 return found
             index += 1
 
@@ -139,7 +163,7 @@ class Spectrum:
         wrong = math.fsum(part.wrong for part in parts)
         energy, of_energy = self.transform.energy
         of_panels = 2 * math.sqrt(energy * wrong) + wrong
-        error = SAFETY * (2 * (of_energy + of_panels) + SHARE_ERROR * energy)
+        error = SAFETY_FACTOR * (2 * (of_energy + of_panels) + SHARE_ERROR * energy)
         return _Known(edges, u, A, weighted, log_share(self.dim, u), log_share(self.dim, edges), below, error)
 
     def _bound(self, known: _Known, log_width: float) -> Certificate:
@@ -194,7 +218,7 @@ class Spectrum:
         index = 1
         while True:
             known = self._up_to(index)
-            if self.energy - known.below[-1] <= eps or 2.0 ** (index + 1) * self.transform.last > MOST_PHASE:
+            if self.energy - known.below[-1] <= eps or 2.0 ** (index + 1) * self.transform.last > MOST_RADIANS:
                 enough = np.append(self.energy - known.below[:-1] <= eps, True)
                 return -float(known.edge_log_share[int(np.argmax(enough))])
             index += 1

@@ -56,7 +56,11 @@ def c_alpha(series: Series, alpha: float, C: float = 1.0) -> float:
 
 @dataclass(frozen=True)
 class Powers:
-    """∏_j y_j = factor · Σ_i signs_i (directions_i · y)^k.    directions : (2^k, k)    signs : (2^k,), ±1"""
+    """∏_j y_j = factor · Σ_i signs_i (directions_i · y)^k.
+
+    directions: (2^k, k) unit vectors.
+    signs: (2^k,) of ±1.
+    """
 
     directions: NDArray[Any]
     signs: NDArray[np.int8]
@@ -83,7 +87,12 @@ def _power_coefficient(k: int) -> float:
 
 @dataclass(frozen=True)
 class Concept:
-    """A class of F + αG(F) by what the theorem asks of it: k outputs, p_F, C_s(F), p_G, C_s(G)."""
+    """A class of functions F + αG(F), by what the theorem asks of it.
+
+    k: number of outputs.
+    p_F, p_G: functions of one direction that each output of F, of G, is a sum of.
+    C_F, C_G: C_s(F), C_s(G).
+    """
 
     k: int
     p_F: int
@@ -131,7 +140,7 @@ class Concept:
         return self.risk(alpha) * (1.0 + self.norm_F) ** 2
 
     def samples(self, delta: float) -> float:
-        """T = (k p_F C_s(F))²/min(1, δ²), one sample a step; inf beyond the floats."""
+        """T = (k p_F C_s(F))²/min(1, δ²), one sample per step; inf beyond the floats."""
         root = self.k * self.p_F * self.C_F / min(1.0, _positive("delta", delta))
         return root * root
 
@@ -191,7 +200,12 @@ def simple_line(k: int, alpha: float) -> float:
 
 @dataclass(frozen=True)
 class Consequence:
-    """α = d^{−power}: the ResNet takes d^resnet_exponent samples, kernels fail with d^kernel_exponent ≪ d^k."""
+    """What the ResNet needs, and what is not enough for kernels, at α = d^{−power}.
+
+    alpha: α.
+    resnet_exponent, resnet_samples: the ResNet takes d^exponent samples.
+    kernel_exponent, kernel_samples: kernels fail with d^exponent ≪ d^k samples.
+    """
 
     alpha: float
     resnet_exponent: float

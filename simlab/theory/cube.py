@@ -45,9 +45,9 @@ ACCURACY = 1e-13
 
 def corners(X: ArrayLike, scale: float | None = None, name: str = "X") -> tuple[Floats, float]:
     """The signs (n, d) of points of {±s}^d, and s: as given, or the size of the first entry."""
-    points = checks.array(X, name, ndim=2, must="(n, d), one corner of the cube a row")
+    points = checks.array(X, name, ndim=2, must="(n, d), one corner of the cube per row")
     if points.size == 0:
-        raise BadInput(f"{name} has shape {points.shape}: must be (n, d), one corner of the cube a row")
+        raise BadInput(f"{name} has shape {points.shape}: must be (n, d), one corner of the cube per row")
     s = abs(float(points[0, 0])) if scale is None else checks.number(scale, "scale", above=0)
     wrong = ~(np.abs(np.abs(points) - s) <= 1e-12 * s) if s > 0.0 else np.ones(points.shape, dtype=bool)
     if wrong.any():
@@ -149,7 +149,11 @@ def _eigenvalues(kernel: Kernel, dim: int, scale: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class CubeKernel:
-    """A kernel on the cube of dimension `dim` by its `eigenvalues` λ_0 … λ_d, which are taken to be exact."""
+    """A kernel on the cube.
+
+    dim: d.
+    eigenvalues: (d+1,) λ_0 … λ_d, taken to be exact.
+    """
 
     dim: int
     eigenvalues: Floats

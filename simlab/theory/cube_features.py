@@ -4,7 +4,7 @@ E‖H − CΦ‖², minimised over C, is a least-squares problem whose rows are 
 enumerated; else a sample, and then what is found is a *lower* estimate: in the mean, the smallest error on a sample is
 below the error there of the best coefficients, which is the oracle risk. (By the factor 1 − D/n, where the residual
 does not depend on the place.) The rows are reduced to a triangle block by block (Householder); combinations of features
-smaller than DEFICIENT of the largest are taken for rounding, and what Φ spans to be without them.
+smaller than `DEFICIENT_SHARE` of the largest are taken for rounding, and what Φ spans to be without them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from simlab.theory.cube import Subset, Terms, characters, corners, subsets_of, s
 
 Floats = NDArray[np.float64]
 Features = Callable[[Floats], Floats]
-BLOCK = 4096
+BLOCK_ROWS = 4096
+"""Corners whose features are computed at a time."""
 MOST_DIM = 20
 """2^20 corners are enumerated in seconds."""
-DEFICIENT = 1e-11
-"""Householder's triangle is right to about 1e-14 of its norm."""
+DEFICIENT_SHARE = 1e-11
+"""Singular values below this share of the largest count as 0: those of Householder's triangle are right to 1e-14."""
 
 
-def every_corner(dim: int, scale: float, block: int = BLOCK) -> Iterator[Floats]:
+def every_corner(dim: int, scale: float, block: int = BLOCK_ROWS) -> Iterator[Floats]:
     """The 2^d corners of {±s}^d, in blocks of rows."""
     scale, block = checks.number(scale, "scale", above=0), checks.whole(block, "block", least=1)
     if checks.dimension(dim) > MOST_DIM:
@@ -41,7 +42,13 @@ def every_corner(dim: int, scale: float, block: int = BLOCK) -> Iterator[Floats]
 def oracle_risks(
     features: Features, dim: int, scale: float, targets: Sequence[Terms], sample: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """The least risk of every target, and its standard error: 0 where all corners count (no `sample`)."""
+    """(least risk of every target, its standard error)
+
+    features: X (n, d) → Φ (n, p).
+    dim, scale: the cube {±scale}^dim.
+    targets: Walsh expansions.
+    sample: corners (n, d) to take means over; by default all of them, and the errors are 0.
+    """
     checks.function(features, "features")
     dim, scale = checks.dimension(dim), checks.number(scale, "scale", above=0)
     subsets = subsets_of(targets)
@@ -50,15 +57,15 @@ def oracle_risks(
     if sample is not None:
         sample = checks.matrix(sample, "sample", dim=dim)
         if not len(sample):
-            raise BadInput(f"sample has shape {sample.shape}: must have one corner or more, a row each")
+            raise BadInput(f"sample has shape {sample.shape}: must have one corner or more, one per row")
 
     def blocks() -> Iterator[Floats]:
         if sample is None:
             yield from every_corner(dim, scale)
         else:
             corners(sample, scale, "sample")
-            for first in range(0, len(sample), BLOCK):
-                yield sample[first : first + BLOCK]
+            for first in range(0, len(sample), BLOCK_ROWS):
+                yield sample[first : first + BLOCK_ROWS]
 
     triangle: Floats = np.empty((0, 0))
     count, D = 0, 0
@@ -71,7 +78,7 @@ def oracle_risks(
         triangle = np.asarray(np.linalg.qr(stacked, mode="r"))
         count, D = count + len(X), Phi.shape[1]
     U, sizes, V = np.linalg.svd(triangle[:D, :D], full_matrices=False)
-    some = sizes > DEFICIENT * sizes[0]
+    some = sizes > DEFICIENT_SHARE * sizes[0]
     along = U[:, some].T @ triangle[:D, D:]
     rest = np.vstack([triangle[:D, D:] - U[:, some] @ along, triangle[D:, D:]])
     risks = sums(rest.T @ rest / count, subsets, targets)

@@ -22,7 +22,10 @@ Floats = NDArray[np.float64]
 
 
 def degree_residual(spectrum: Spectral, power: ArrayLike, curve: Curve, noise: float = 0.0) -> Floats:
-    """E (f_k − f*_k)² for the n and ridges of the curve, (…, K+1); `power` (K+1,) and `noise` are those it is of."""
+    """E (f_k − f*_k)² for the n and ridges of the curve, (…, K+1).
+
+    power, noise: those that the curve was computed for; power (K+1,).
+    """
     checked_spectrum(spectrum)
     checks.instance(curve, "curve", Curve, "what learning_curve gives")
     noise = checks.number(noise, "noise", least=0, most=MOST_NOISE)
@@ -32,7 +35,7 @@ def degree_residual(spectrum: Spectral, power: ArrayLike, curve: Curve, noise: f
         raise BadInput(f"curve: of {shape} degrees; must be {eta.size}, as the spectrum has")
     counts = np.array([float(count) for count in spectrum.multiplicities])
     p = np.zeros(eta.size)
-    given = checks.array(power, "power", ndim=1, least=0, must="one number a degree")[: eta.size]
+    given = checks.bounded(power, "power", ndim=1, least=0, must="one number per degree")[: eta.size]
     p[: given.size] = given
     with np.errstate(invalid="ignore", divide="ignore"):
         q = np.where(eta > 0, kappa / (n * eta + kappa), 1.0)

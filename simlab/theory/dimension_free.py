@@ -45,14 +45,19 @@ from simlab.core.jit import jit
 from simlab.theory.leap import checked_table, points, walsh
 
 Floats = NDArray[np.float64]
-MOST = 12  # coordinates
-NODES = 64  # in G, within ±REACH
-REACH = 8.5
+MOST_COORDINATES = 12
+NODES = 64  # in G, within ±REACH_DEVIATIONS
+REACH_DEVIATIONS = 8.5  # of the standard normal G
 
 
 @dataclass(frozen=True)
 class Particles:
-    """a, s : (m,)    u : (m, P)"""
+    """The neurons in the limit of many signs.
+
+    a: (m,) outer weights.
+    u: (m, P) weights at the coordinates z that the target sees.
+    s: (m,) norms of the other weights.
+    """
 
     a: Floats
     u: Floats
@@ -61,7 +66,13 @@ class Particles:
 
 @dataclass(frozen=True)
 class Course:
-    """times, risk = ½E e² : (T,)    f : (T, 2^P), at the `leap.points`    `end`: the particles at the last time"""
+    """The flow at given times.
+
+    times: (T,)
+    risk: ½E e² (T,)
+    f: (T, 2^P), at the `leap.points`.
+    end: the particles at the last time.
+    """
 
     times: Floats
     risk: Floats
@@ -76,7 +87,11 @@ class Course:
 
 @jit
 def _pair_up(v: Floats, out: Floats) -> None:
-    """out[j] = E v z_j over the 2^P points, and v[0] = Σ v; the rest of v is used up. Pairs at coordinate 0, 1, …"""
+    """out[j] = E v z_j over the 2^P points, and v[0] = Σ v; the rest of v is overwritten.
+
+    The order of the sums matters, see "Zeros stay zeros": points that differ in coordinate 0 alone lie side by side,
+    (v[0], v[1]), (v[2], v[3]) …, and once they are added those that differ in coordinate 1, and so on.
+    """
     size, scale = v.size, 1.0 / v.size
     rest = np.empty(size // 2)
     for j in range(out.size):
@@ -180,6 +195,7 @@ def _velocity(a: Floats, H: Floats, D: Floats, K: Floats, f: Floats, target: Flo
 
 def check_activation(activation: Activation) -> None:
     """Raise BadInput at an activation whose expectations over G are not known to be exact."""
+    activation = activations.required(activation)
     if activation.relu_shift() is None and activation.kink_points():
         raise BadInput(
             f"activation = {activation.kind!r}: it has kinks; must be relu, shifted, or smooth, "
@@ -188,17 +204,22 @@ def check_activation(activation: Activation) -> None:
 
 
 class Rates:
-    """The right-hand side for one activation and target, a table of 2^P values; the risk, and what f is."""
+    """The right-hand side for one activation and target.
+
+    activation: relu, shifted or not, or a smooth one.
+    target: (2^P,) values at the `leap.points`.
+    nodes: of the rule in G, for a smooth activation.
+    """
 
     def __init__(self, activation: Activation, target: ArrayLike, nodes: int = NODES) -> None:
-        self.target = checked_table(target, MOST, "target")
+        self.target = checked_table(target, MOST_COORDINATES, "target")
         self.z = points(self.target.size.bit_length() - 1)
-        self.activation = activations.required(activation)
         check_activation(activation)
+        self.activation = activation
         self.shift = activation.relu_shift()
         if self.shift is None:
             nodes = checks.whole(nodes, "nodes", least=16, most=1024)
-            G = np.linspace(-REACH, REACH, nodes)
+            G = np.linspace(-REACH_DEVIATIONS, REACH_DEVIATIONS, nodes)
             p = np.exp(-0.5 * G * G)
             self.rule = G, p / p.sum()
 
@@ -225,11 +246,12 @@ class Rates:
 
 
 def packed(particles: Particles) -> Floats:
-    """Rows (a, u, s), one behind the other."""
+    """(m (P + 2),): rows (a, u, s), one particle after the other."""
     return np.column_stack([particles.a, particles.u, particles.s]).reshape(-1)
 
 
 def unpacked(state: Floats, count: int) -> Particles:
+    """The particles that `packed` gave this state of; count: P."""
     rows = state.reshape(-1, count + 2)
     return Particles(*(np.ascontiguousarray(part) for part in (rows[:, 0], rows[:, 1:-1], rows[:, -1])))
 
@@ -244,7 +266,7 @@ def spread(m: int, size: float = 1.0) -> Floats:
 def begin(a: ArrayLike, count: int, s: float = 1.0) -> Particles:
     """Particles of these a with u = 0 and the norm s of the other weights."""
     start = np.array(checks.array(a, "a", ndim=1, empty=False))
-    count = checks.whole(count, "count", least=0, most=MOST)
+    count = checks.whole(count, "count", least=0, most=MOST_COORDINATES)
     return Particles(start, np.zeros((start.size, count)), np.full(start.size, checks.number(s, "s")))
 
 
@@ -257,9 +279,12 @@ def solve(
     atol: float = 1e-10,
     most: int = 200_000,
 ) -> Course:
-    """The flow from `start` at time 0, at the given times ≥ 0, by at most so many evaluations of its velocity.
+    """The flow from `start` at time 0.
 
-    By DOP853; with a `step` by that of order 4, in equal steps of at most that length from each time to the next.
+    times: (T,) 0 or more, never decreasing.
+    step: None: DOP853; a number: the method of order 4, in equal steps of at most that length from time to time.
+    rtol, atol: relative and absolute error per step of DOP853.
+    most: evaluations of the velocity at most.
     """
     checks.instance(rates, "rates", Rates, "the Rates of an activation and a target")
     checks.instance(start, "start", Particles, "Particles, such as begin(a, count)")
@@ -277,10 +302,10 @@ def solve(
             f"step = {step:g}: more than {most} steps to the time {at[-1]:g}; must be longer, or `most` larger"
         )
     rtol, atol = checks.number(rtol, "rtol", least=1e-13, below=1), checks.number(atol, "atol", above=0)
-    made = itertools.count(1)
+    evaluations = itertools.count(1)
 
     def rate(t: float, state: Floats) -> Floats:
-        if next(made) > most:
+        if next(evaluations) > most:
             how = "shorten it, or give a step: the flow of a ReLU is not smooth" if step is None else "end before"
             raise BadInput(f"times: the flow takes more than {most} evaluations to {at[-1]:.6g}; {how}")
         return packed(rates.velocity(unpacked(state, count))[0])

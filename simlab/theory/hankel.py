@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 S_PHASE, U_PHASE = 16.0, 18.0
 U_NODES, U_WEIGHTS = legendre.leggauss(32)
 TO_SERIES = np.linalg.inv(legendre.legvander(U_NODES, U_NODES.size - 1))
-"""values at the nodes → coefficients of the Legendre series"""
+"""Matrix: values at the nodes → coefficients of the Legendre series."""
 GRID, TERMS, SMALL, SMALL_TERMS = 2, 12, 4.0, 18
 BESSEL_ERROR = 1e-11
 """scipy's jv was found right to 5e-12 s^{−1/2} up to order 500 (against Arb); one for each of two."""
@@ -95,8 +95,14 @@ def _taylor(order: float, top: float) -> Floats:
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of ratios: panel edges (k+1,), nodes and weights in u (k, 32), amplitudes there, and a bound `wrong` of
-    ∫ d u δA² du for the error δA of the amplitudes."""
+    """A stretch of ratios, in k panels.
+
+    edges: (k+1,) ends of the panels.
+    ratio: (k, 32) nodes u.
+    weights: (k, 32) of the quadrature in u.
+    amplitude: (k, 32) A(u).
+    wrong: bound on ∫ d u δA² du for the error δA of the amplitudes.
+    """
 
     edges: Floats
     ratio: Floats
@@ -172,7 +178,7 @@ class Transform:
 
     def amplitude(self, ratio: ArrayLike, finer: float = 1.0) -> Floats:
         """A(u)."""
-        u = checks.array(ratio, "ratio", least=0, most=MOST_PHASE / self.last)
+        u = checks.bounded(ratio, "ratio", least=0, most=MOST_PHASE / self.last)
         finer = checks.number(finer, "finer", least=1, most=FINEST)
         flat, found = u.ravel(), np.empty(u.size)
         octave = np.ceil(np.log2(np.maximum(flat, 1.0))).astype(np.int64)
@@ -189,12 +195,15 @@ class Transform:
 
     def density(self, ratio: ArrayLike) -> Floats:
         """e(u), the energy by ratio."""
-        u = checks.array(ratio, "ratio", least=0, most=MOST_PHASE / self.last)
+        u = checks.bounded(ratio, "ratio", least=0, most=MOST_PHASE / self.last)
         return np.asarray(self.dim * u * self.amplitude(u) ** 2)
 
     def at(self, rho: ArrayLike) -> Floats:
         """(gφ)^ itself but for the constant's part; overflows in high dimension, where `density` does not."""
-        u = checks.array(rho, "rho", above=0, most=MOST_PHASE / self.last * self.law.ball_radius) / self.law.ball_radius
+        u = (
+            checks.bounded(rho, "rho", above=0, most=MOST_PHASE / self.last * self.law.ball_radius)
+            / self.law.ball_radius
+        )
         with np.errstate(over="ignore"):
             return np.asarray(u ** (1 - self.order) * self.amplitude(u))
 

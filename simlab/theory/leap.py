@@ -31,15 +31,19 @@ from simlab.targets.boolean_function import Term, check_terms
 
 Floats = NDArray[np.float64]
 Terms = Mapping[Any, float]
-MOST = 20  # coordinates of a table: 2^20 values
-LAST = 1_000_000  # coordinate that a term may name
-MOST_FACTORS = 10_000  # coordinates of a term
+MOST_COORDINATES = 20  # of a table: 2^20 values
+LAST_COORDINATE = 1_000_000  # that a term may name
+MOST_FACTORS = 10_000  # coordinates of one term
 ROUNDING = 8.0 * 2.0**-52
 
 
 @dataclass(frozen=True)
 class Leap:
-    """`complexity`, the leap, and an `order` of the support that attains it."""
+    """The leap of a function.
+
+    complexity: the leap.
+    order: an order of the terms of its support that attains it.
+    """
 
     complexity: int
     order: tuple[Term, ...]
@@ -56,7 +60,7 @@ def points(count: int) -> Floats:
     return np.asarray(1.0 - 2.0 * bits, dtype=np.float64)
 
 
-def check_count(count: int, most: int = MOST, name: str = "count") -> None:
+def check_count(count: int, most: int = MOST_COORDINATES, name: str = "count") -> None:
     if not 0 <= checks.whole(count, name) <= most:
         raise BadInput(f"{name} = {shown(count)}: must be from 0 to {most} coordinates, for a table of 2^P values")
 
@@ -73,7 +77,7 @@ def walsh(values: ArrayLike) -> Floats:
     return table / table.size
 
 
-def checked_table(values: Any, most: int = MOST, name: str = "values") -> Floats:
+def checked_table(values: Any, most: int = MOST_COORDINATES, name: str = "values") -> Floats:
     """The 2^P values as numbers."""
     table = np.array(checks.array(values, name, must="2^P numbers"))
     if table.ndim != 1 or not table.size or table.size & (table.size - 1):
@@ -100,7 +104,7 @@ def coefficients(
     are taken to be rounded, what is at most `tolerance` is: 8 (P + 1) ε max|f| where none is given.
     """
     if count is not None:
-        check_count(count, LAST)
+        check_count(count, LAST_COORDINATE)
     if _are_terms(target):
         return _of_terms(target, count)
     if callable(target):
@@ -138,8 +142,10 @@ def _of_terms(target: Any, count: int | None) -> dict[Term, float]:
         for term, c in given
     ]
     for term, c in pairs:
-        if not all(isinstance(j, int | np.integer) and not isinstance(j, bool) and j <= LAST for j in term):
-            raise BadInput(f"terms: {shown(list(term))}; must be coordinates, whole numbers from 0 to {LAST}")
+        if not all(isinstance(j, int | np.integer) and not isinstance(j, bool) and j <= LAST_COORDINATE for j in term):
+            raise BadInput(
+                f"terms: {shown(list(term))}; must be coordinates, whole numbers from 0 to {LAST_COORDINATE}"
+            )
         checks.number(c, f"terms: the coefficient of {shown(list(term))}")
         if count is not None and max(term, default=-1) >= count:
             raise BadInput(f"terms: {list(term)} is out of range; coordinates run from 0 to {count - 1}")
@@ -147,8 +153,8 @@ def _of_terms(target: Any, count: int | None) -> dict[Term, float]:
         check_terms([term for term, _ in pairs])
     except ValueError as error:
         raise BadInput(str(error)) from None
-    kept = {tuple(sorted(map(int, term))): float(c) for term, c in pairs if c != 0.0}
-    return {term: kept[term] for term in sorted(kept, key=lambda term: sum(1 << j for j in term))}
+    nonzero = {tuple(sorted(map(int, term))): float(c) for term, c in pairs if c != 0.0}
+    return {term: nonzero[term] for term in sorted(nonzero, key=lambda term: sum(1 << j for j in term))}
 
 
 def values(terms: Terms | Iterable[Term], count: int) -> Floats:

@@ -14,8 +14,9 @@ test error on noisy labels is σ² more.
 eigenvalues may lie below the range of float64 and multiplicities above it. Without ridge and tail κ = 0 from n = Σ N
 on, the end of a kernel of finite rank; there, at n = Σ N, noise and unlearnable power have infinite error.
 
-It is the leading order for many modes a degree. Where a target lies in a few low degrees of a low dimension the errors
-measured without ridge lie above it: 20 % at d = 5 (degrees 1 and 2, n = 200), a factor of 2 at d = 3; 2 % at d = 10.
+It is the leading order for many modes per degree. Where a target lies in a few low degrees of a low dimension the
+errors measured without ridge lie above it: 20 % at d = 5 (degrees 1 and 2, n = 200), a factor of 2 at d = 3; 2 % at
+d = 10.
 
 Symbols: κ `kappa`, γ `gamma`, λ `ridge`, σ `noise`, p `power`, n `n`.
 """
@@ -35,9 +36,9 @@ from simlab.core.errors import BadInput, shown
 Floats = NDArray[np.float64]
 LN10 = math.log(10.0)
 EPS = 2.0**-52
-MOST = 1_000_000  # numbers in an array of work: a dozen of 8 MB
+MOST_FLOATS = 1_000_000  # of one array of work; there are a dozen, of 8 MB each
 MOST_NOISE = 1e150  # its square is a float
-BINS, BIN = 200, 0.1  # of a continued tail, in ln k: up to 5e8 times the last degree
+BINS, BIN_WIDTH = 200, 0.1  # of a continued tail, the width in ln k: up to 5e8 times the last degree
 
 
 class Spectral(Protocol):
@@ -55,7 +56,7 @@ class Spectral(Protocol):
 
 @runtime_checkable
 class OfKernel(Protocol):
-    """What the spectrum of a kernel tells besides."""
+    """What the spectrum of a kernel tells in addition."""
 
     def known(self) -> NDArray[np.bool_]:
         """Degrees whose eigenvalue is larger than its error."""
@@ -68,11 +69,18 @@ class OfKernel(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Excess error for every n and ridge asked for: arrays of their common shape, `by_degree` with (K+1,) behind it.
+    """The excess error for every n and ridge asked for; all arrays have the common shape of these.
 
-    `error` = Σ `by_degree` + `tail` + `noise`. `truncation`: how much `error` changes if the tail is not a ridge but
-    goes on as a power of the degree, with the target's tail in the first degrees of it: an estimate, not a bound.
-    Where it is not small, n is too large for the degrees known, and the spectrum must be longer.
+    n: samples.
+    ridge: λ.
+    kappa: κ, the effective ridge.
+    gamma: γ, the variance of the fit per unit of noise.
+    by_degree: (…, K+1) what the target's power in each degree costs.
+    tail: what its power beyond degree K costs.
+    noise: what the labels' noise costs.
+    truncation: how much `error` changes if the tail of the spectrum is not a ridge but goes on as a power of the
+        degree, with the target's tail in the first degrees of it: an estimate, not a bound. Where it is not small, n is
+        too large for the degrees known, and the spectrum must be longer.
     """
 
     n: Floats
@@ -86,6 +94,7 @@ class Curve:
 
     @property
     def error(self) -> Floats:
+        """Σ by_degree + tail + noise"""
         return np.asarray(self.by_degree.sum(axis=-1) + self.tail + self.noise)
 
 
@@ -97,18 +106,23 @@ def learning_curve(
     noise: float = 0.0,
     tail_power: float = 0.0,
 ) -> Curve:
-    """The prediction for n samples (0 or more, no integer needed) and ridge λ, which broadcast together.
+    """The predicted excess error; n and ridge broadcast together.
 
-    `power` is the target's by degree from 0 on: shorter than the spectrum means none beyond, of a longer one the rest
-    joins `tail_power`. `noise` is the standard deviation σ of the labels' noise.
+    spectrum: of the kernel.
+    power: the target's power by degree, from 0 on. Shorter than the spectrum: there is none beyond. Longer: the rest
+        is added to `tail_power`.
+    n: samples, 0 or more; no integer is needed.
+    ridge: λ.
+    noise: standard deviation σ of the labels' noise.
+    tail_power: power of the target beyond the degrees of the spectrum.
     """
     log_eta, log_w, rest = _logs(spectrum)
     K1 = log_eta.size
     p = np.zeros(K1)
-    given = checks.array(power, "power", ndim=1, least=0, must="one number a degree")
+    given = checks.bounded(power, "power", ndim=1, least=0, must="one number per degree")
     p[: min(given.size, K1)] = given[:K1]
     beyond = checks.number(tail_power, "tail_power", least=0) + math.fsum(given[K1:])
-    n, ridge = checks.array(n, "n", least=0), checks.array(ridge, "ridge", least=0)
+    n, ridge = checks.bounded(n, "n", least=0), checks.bounded(ridge, "ridge", least=0)
     try:
         sizes, ridges = np.broadcast_arrays(n, ridge)
     except ValueError:
@@ -196,7 +210,7 @@ def _continued(log_eta: Floats, log_w: Floats, rest: float) -> tuple[Floats, Flo
     count, before = (float(counts[part][live[part]].mean()) for part in (slice(-2, None), slice(-4, -2)))
     growth = max(math.log(count / before) / math.log((K + 1) / (K - 1)), 0.0)
     fall = K * share / rest
-    edges = np.exp(BIN * np.arange(BINS + 1))
+    edges = np.exp(BIN_WIDTH * np.arange(BINS + 1))
     above = rest * edges**-fall
     weights = -np.diff(above)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -214,7 +228,7 @@ def _solve(
     log_eta: Floats, log_w: Floats, rest: float, p: Floats, beyond: float, n: Floats, ridge: Floats, variance: float
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """κ, γ, E by degree, E of the tail and of the noise, for n and ridge of one length."""
-    if n.size > 1 and n.size * log_eta.size > MOST:
+    if n.size > 1 and n.size * log_eta.size > MOST_FLOATS:
         half = n.size // 2
         first, second = (
             _solve(log_eta, log_w, rest, p, beyond, n[part], ridge[part], variance)

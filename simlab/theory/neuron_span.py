@@ -36,10 +36,19 @@ MOST_DEGREE = 10_000
 
 @dataclass(frozen=True)
 class Neurons:
-    """W : (N, d), unit vectors. Features: the N of a where `outer`, then where `tangent` the d of every s_i.
+    """N neurons, and the moments of φ that all inner products of their features are made of.
 
+    There are p = N outer + N d tangent features, in this order: the N of a, then the d of s_1, those of s_2, …
     For a 1-homogeneous φ without bias φ(w·x) = ⟨w, x⟩ φ'(w·x): NT leaves out a, and its Gram matrix is regular.
-    c, e : (K+1,)    square = E φ²    mixed = E φφ'z    radial = E φ'²z²    across = E φ'²(d−z²)/(d−1),   z = w·x
+
+    W: (N, d) unit vectors.
+    outer: whether the features of a are there.
+    tangent: whether the features of s are there.
+    c, e: (K+1,) c_k and e_k.
+    square: E φ².
+    mixed: E φφ'z, z = w·x.
+    radial: E φ'²z².
+    across: E φ'²(d−z²)/(d−1).
     """
 
     W: Floats

@@ -37,7 +37,12 @@ MOST_TERMS = 100_000
 
 @dataclass(frozen=True)
 class Source:
-    """A target of power k^{−b} for a kernel of eigenvalues k^{−a} on S^{d−1}."""
+    """A target of power k^{−b} for a kernel of eigenvalues k^{−a} on S^{d−1}.
+
+    dim: d.
+    kernel_decay: a, more than d − 1.
+    power_decay: b, more than 1.
+    """
 
     dim: int
     kernel_decay: float
@@ -99,8 +104,12 @@ class Source:
 
 @dataclass(frozen=True)
 class NativeNorm:
-    """`squared` = Σ p_k/μ_k, inf if it diverges; `partial`, the sum of the degrees known; `slope` of its terms in the
-    degree at the end, −inf where they vanish."""
+    """The squared norm of a target in the native space of a kernel.
+
+    squared: Σ p_k/μ_k, inf if it diverges.
+    partial: the sum over the degrees known.
+    slope: of log(term) in log(degree) at the end, −inf where the terms vanish.
+    """
 
     squared: float
     partial: float
@@ -116,9 +125,9 @@ def native_norm(spectrum: Spectral, power: ArrayLike, dim: int) -> NativeNorm:
     checked_spectrum(spectrum)
     checks.sphere_dimension(dim)
     known = len(spectrum.eigenvalues)
-    p = checks.array(power, "power", ndim=1, least=0, must=f"{known} numbers at most, one a degree")
+    p = checks.bounded(power, "power", ndim=1, least=0, must=f"{known} numbers at most, one per degree")
     if p.size > known:
-        raise BadInput(f"power has shape {p.shape}: must be {known} numbers at most, one a degree")
+        raise BadInput(f"power has shape {p.shape}: must be {known} numbers at most, one per degree")
     live = np.flatnonzero(p > 0)
     logs = LN10 * np.asarray(spectrum.log10)[live]
     if (spectrum.eigenvalues[live] < 0).any():
@@ -156,6 +165,10 @@ class PowerLaw:
     """The spectrum μ_k = (k + d/2)^{−a}, k ≤ K, on S^{d−1}, as `learning_curve` takes it.
 
     The trace has the tail as an integral.
+
+    dim: d.
+    decay: a, more than d − 1.
+    max_degree: K.
     """
 
     dim: int

@@ -30,10 +30,11 @@ Floats = NDArray[np.float64]
 TERMS = 400  # at the mean of the beta law the fraction takes O(√d) terms: enough to d = 10⁴, and far beyond off it
 MOST_RATIO = 1e150  # its square is a float
 MOST_SAMPLES = 1_000_000_000
-BLOCK = 1 << 22  # cosines at a time: 32 MB
+BLOCK_FLOATS = 1 << 22  # cosines at a time: 32 MB
 
 
 def check_dim(dim: int) -> int:
+    """The dimension; BadInput below 2."""
     if checks.whole(dim, "dim", most=checks.MOST_DIM) < 2:
         raise BadInput(f"dim = {dim}: tubes need a whole number, 2 or more (on a line one direction is all there is)")
     return int(dim)
@@ -91,12 +92,16 @@ def rate(ratio: ArrayLike) -> Floats:
 
 def _ratio(ratio: ArrayLike) -> Floats:
     """ρ/R_d, 0 or more."""
-    return checks.array(ratio, "ratio", least=0, most=MOST_RATIO)
+    return checks.bounded(ratio, "ratio", least=0, most=MOST_RATIO)
 
 
 @dataclass(frozen=True)
 class Cover:
-    """The share `h` of the sphere at each ratio, and its standard error, 0 where it is exact."""
+    """The part of the sphere that lies in tubes.
+
+    share: h at each ratio.
+    error: its standard error, 0 where it is exact.
+    """
 
     share: Floats
     error: Floats
@@ -105,7 +110,12 @@ class Cover:
 def share_of_tubes(
     directions: ArrayLike, ratio: ArrayLike, rng: np.random.Generator | None = None, samples: int = 100_000
 ) -> Cover:
-    """h of the tubes about the rows v_k of `directions` : (m, d), of any length but 0; at d > 2 with random points."""
+    """h of the tubes about the directions; exact at d = 2, by random points above.
+
+    directions: (m, d) rows v_k of any length but 0.
+    ratio: ρ/R_d, of any shape.
+    rng, samples: random points of the sphere, for d > 2.
+    """
     V = np.atleast_2d(checks.array(directions, "directions", ndim=(1, 2), empty=False))
     check_dim(V.shape[1])
     norms = np.linalg.norm(V, axis=1, keepdims=True)
@@ -128,10 +138,10 @@ def covered_to(unit: Floats, samples: int, rng: np.random.Generator) -> Floats:
     unit, samples = checks.matrix(unit, "unit"), checks.whole(samples, "samples", least=0, most=MOST_SAMPLES)
     checks.generator(rng)
     if not len(unit):
-        raise BadInput(f"unit has shape {unit.shape}: must have one direction or more, a row each")
+        raise BadInput(f"unit has shape {unit.shape}: must have one direction or more, one per row")
     checks.room(samples, f"samples = {samples}")
     found = np.empty(samples)
-    step = max(1, BLOCK // len(unit))
+    step = max(1, BLOCK_FLOATS // len(unit))
     for at in range(0, samples, step):
         X = axes(min(step, samples - at), unit.shape[1], rng)
         cosine = np.abs(X @ unit.T).max(axis=1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,21 +9,14 @@ from numpy.typing import NDArray
 
 from simlab.core import checks
 from simlab.core.checks import BadData
+from simlab.experiments.course import Samples
 
 Floats = NDArray[np.float64]
 Pair = tuple[Any, Any]
 
 
-@dataclass(frozen=True)
-class Arrays:
+class Arrays(Samples):
     """Inputs X : (n, d) and values y : (n,) or (n, c), in float64; without rows where nothing was given."""
-
-    X: Floats
-    y: Floats
-    X_test: Floats
-    y_test: Floats
-    X_validation: Floats
-    y_validation: Floats
 
     @property
     def dim(self) -> int:

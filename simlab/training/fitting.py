@@ -18,7 +18,7 @@ from simlab.core.checks import BadData
 from simlab.core.errors import BadInput, nearest, one_of, shown
 from simlab.core.parsing import choose, parse
 from simlab.core.rng import Streams
-from simlab.experiments.course import SampledCourse, Samples
+from simlab.experiments.course import SampledCourse
 from simlab.experiments.gradient_flow import GradientFlow
 from simlab.flows.flow import Flow
 from simlab.networks.network import Trainable
@@ -199,10 +199,6 @@ def _follow(experiment: GradientFlow, arrays: Arrays, seed: int, threads: int, p
 
 def _course(experiment: GradientFlow, arrays: Arrays, streams: Streams) -> SampledCourse:
     """What is followed: the arrays given, from weights drawn here."""
-    samples = Samples(
-        X=arrays.X, y=arrays.y, X_test=arrays.X_test, y_test=arrays.y_test,
-        X_validation=arrays.X_validation, y_validation=arrays.y_validation,
-    )  # fmt: skip
     network = experiment.network
     theta0 = network.initialise(arrays.dim, streams["init"])
-    return SampledCourse.of(experiment, network, samples, theta0, dtype=experiment.dtype, data=experiment.data)
+    return SampledCourse.of(experiment, network, arrays, theta0, dtype=experiment.dtype, data=experiment.data)

@@ -69,7 +69,7 @@ def tables_text(trained: Trained, *, strict: bool) -> str:
 
 def save(trained: Trained, path: str | Path, *, overwrite: bool) -> Path:
     """Write the file in one rename. Refuses a path that is taken, unless told to overwrite."""
-    checks.instance(path, "path", str | Path, "the path of a file")  # type: ignore[arg-type]
+    checks.instance(path, "path", str | Path, "the path of a file")
     place = Path(path)
     if os.path.lexists(place) and not checks.flag(overwrite, "overwrite"):
         raise BadInput(f"{place}: is there already; give another path, or overwrite=True")
@@ -116,7 +116,7 @@ def load(path: str | Path, *, allow_code: bool = False) -> Trained:
 
     allow_code: import what "module:name" in the network names (`simlab guide trust`).
     """
-    checks.instance(path, "path", str | Path, "the path of a file")  # type: ignore[arg-type]
+    checks.instance(path, "path", str | Path, "the path of a file")
     place = Path(path)
     if not place.is_file():
         raise BadInput(f"{place}: {'is not a regular file' if place.exists() else 'no such file'}")

@@ -29,7 +29,7 @@ def test_against_the_hermite_series(kind: str, q: float) -> None:
         taus = [float(1 - f / F[0]) for f in F[1:]]
         sigmas = [float(1 + f / F[0]) for f in F[1:]]
     for i, (t, s) in enumerate([(t, 2 - t) for t in ts] + [(2 - t, t) for t in ts]):
-        A, _, tau, sigma, slope = dual_of(activations.get(kind), q, q, t, s)
+        A, _, tau, sigma, slope = dual_of(activation, q, q, t, s)
         assert pytest.approx(float(F[0]), rel=1e-12) == A
         assert tau == pytest.approx(taus[i], rel=1e-12, abs=1e-15 * math.sqrt(taus[i]))
         assert sigma == pytest.approx(sigmas[i], rel=1e-12, abs=1e-15 * math.sqrt(sigmas[i]))

@@ -100,5 +100,5 @@ def test_the_check_says_no(attributes: dict[str, Any], says: str, monkeypatch: p
 
 
 def test_what_is_no_claim_is_refused() -> None:
-    with pytest.raises(AssertionError, match="is no Claim"):
+    with pytest.raises(AssertionError, match="not a subclass of Claim"):
         check("relu_parity")  # type: ignore[arg-type]

@@ -129,7 +129,9 @@ def test_what_goes_on_with_a_stopped_run_allows_code_too(
     from simlab.lab.run import Outcome
     from simlab.lab.spec import resolve
 
-    monkeypatch.setattr(running, "run_spec", lambda spec, place, **_: Outcome(place, place / "r", None, 0, 1, {}))
+    monkeypatch.setattr(
+        running, "run_spec", lambda spec, place, options, **_: Outcome(place, place / "r", None, 0, 1, {})
+    )
     monkeypatch.setenv("SIMLAB_ALLOW_CODE", "1")
     running.complete(resolve(tables()), tmp_path, quiet=True)
     assert f"simlab resume {tmp_path} --allow-code" in _hint.how_to_go_on()

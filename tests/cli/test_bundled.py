@@ -16,7 +16,7 @@ import click
 import pytest
 import tomli_w
 
-from simlab.cli._app import app
+from simlab.cli.app import app
 from simlab.core.errors import BadInput
 from simlab.lab import bundled
 from tests.support.runs import small_tables

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from simlab.cli._app import COMMANDS
+from simlab.cli.app import COMMANDS
 from tests.support import terminal
 from tests.support.runs import small_tables
 
@@ -104,18 +104,6 @@ def test_every_command_has_help_with_an_example(simlab_again: Call, command: str
     said = simlab_again(command, "--help").stdout
     assert "Example:" in said
     assert f"simlab {command}" in said
-
-
-def test_help_imports_nothing_heavy() -> None:
-    script = (
-        "import sys; sys.argv = ['simlab', '--help']\n"
-        "import atexit; from simlab.cli import main\n"
-        "heavy = {'numpy', 'numba', 'h5py', 'scipy', 'matplotlib', 'pydantic', 'rich'}\n"
-        "atexit.register(lambda: print('HEAVY', sorted(heavy & set(sys.modules))))\n"
-        "main()"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert "HEAVY []" in done.stdout
 
 
 def test_dry_run_lists_points_and_writes_nothing(tmp_path: Path, simlab: Call, write_spec: Write) -> None:

@@ -92,18 +92,6 @@ def test_less_is_told_to_show_bold_text(tmp_path: Path) -> None:
     assert on_a_terminal(["mathematics"], PAGER=str(pager), LESS="-FX", NO_COLOR="1").strip() == "LESS=-FX"
 
 
-def test_guide_imports_nothing_heavy() -> None:
-    script = (
-        "import sys; sys.argv = ['simlab', 'guide', 'mathematics', '--section', '1']\n"
-        "import atexit; from simlab.cli import main\n"
-        "heavy = {'numpy', 'numba', 'h5py', 'scipy', 'matplotlib', 'pydantic', 'rich'}\n"
-        "atexit.register(lambda: print('HEAVY', sorted(heavy & set(sys.modules))))\n"
-        "main()"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert "HEAVY []" in done.stdout
-
-
 def test_show_prints_the_full_source_of_a_claim(simlab_again: Call) -> None:
     said = " ".join(simlab_again("show", "lazy_rates").stdout.split())
     assert "Lénaïc Chizat, Edouard Oyallon and Francis Bach. On Lazy Training in Differentiable Programming." in said

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
-from simlab.cli._kernel_options import Size
+from simlab.cli._kernel_options import size
 from simlab.kernels import laplace, nngp, ntk
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
@@ -130,10 +130,10 @@ def test_bad_input_is_one_line(simlab_again: Call, tmp_path: Path, arguments: tu
 
 
 @pytest.mark.parametrize(
-    ("text", "size"), [("4GB", 4 * 10**9), ("1.5 GiB", 3 << 29), ("500mb", 500 * 10**6), ("12", 12)]
+    ("text", "nbytes"), [("4GB", 4 * 10**9), ("1.5 GiB", 3 << 29), ("500mb", 500 * 10**6), ("12", 12)]
 )
-def test_sizes(text: str, size: int) -> None:
-    assert Size().convert(text, None, None) == size
+def test_sizes(text: str, nbytes: int) -> None:
+    assert size(text) == nbytes
 
 
 def test_bench_lists_and_runs_those_of_the_checkout(simlab: Call) -> None:

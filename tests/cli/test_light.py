@@ -1,4 +1,4 @@
-"""Listing kinds, completing words and refusing bad input import nothing heavy, whatever is cached."""
+"""Help, guides, listing kinds, completing words and refusing bad input import nothing heavy, whatever is cached."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 COMMANDS = """
 import contextlib, io, json, os, sys
 from simlab.cli import main
-heavy = {"numba", "scipy", "matplotlib", "h5py", "numpy", "pydantic"}
+heavy = {"numba", "scipy", "matplotlib", "h5py", "numpy", "pydantic", "rich"}
 seen = []
 for argv, variables in json.loads(sys.argv[1]):
     sys.argv = ["simlab", *argv]
@@ -28,11 +28,13 @@ print(json.dumps(seen))
 """
 
 
-def test_listing_completing_and_refusing_import_nothing_heavy() -> None:
+def test_help_listing_completing_and_refusing_import_nothing_heavy() -> None:
     def completing(words: str) -> dict[str, str]:
         return {"_SIMLAB_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
 
     cases: list[tuple[list[str], dict[str, str], int, str]] = [
+        (["--help"], {}, 0, "reproduce"),
+        (["guide", "mathematics", "--section", "1"], {}, 0, "## 1"),
         (["list"], {}, 0, "two_layer"),
         (["list", "activations"], {}, 0, "The absolute value"),
         (["list", "claims", "--json"], {}, 0, "alpha_flow"),

@@ -31,7 +31,7 @@ def test_json_is_that_of_dumps(
     spec = resolve({**tables, **({"sweep": sweep} if sweep else {})}, seed=5)
     guess = Estimate(1.5, 80.0, 1e3, 10**9)
     monkeypatch.setattr(_plan, "estimate", lambda spec, workers: guess)
-    monkeypatch.setattr(_plan, "AT_A_TIME", at_a_time)
+    monkeypatch.setattr(_plan, "WRITTEN_POINTS", at_a_time)
     _plan.print_plan(spec, 2, as_json=True)
     found = capsys.readouterr().out
     points = [

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import tomli_w
 
-from simlab.cli import _usage
-from simlab.cli._app import COMMANDS, app
+from simlab.cli import usage
+from simlab.cli.app import COMMANDS, app
 from tests.support.runs import small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
@@ -45,7 +45,7 @@ def test_the_bare_command_prints_its_help(simlab: Call) -> None:
 def test_any_bare_group_prints_its_help(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever click does: 8.1 prints the help and exits, 8.2 raises a usage error that holds it."""
     from simlab import cli
-    from simlab.cli import _app
+    from simlab.cli import app as app_module
 
     @click.group()
     def inner() -> None:
@@ -56,7 +56,7 @@ def test_any_bare_group_prints_its_help(monkeypatch: pytest.MonkeyPatch, capsys:
         """Of one."""
 
     outer.add_command(inner)
-    monkeypatch.setattr(_app, "app", outer)
+    monkeypatch.setattr(app_module, "app", outer)
     monkeypatch.setattr(sys, "argv", ["simlab", "inner"])
     assert cli._call() == 0
     printed = capsys.readouterr()
@@ -68,11 +68,11 @@ def test_any_bare_group_prints_its_help(monkeypatch: pytest.MonkeyPatch, capsys:
 def test_an_option_without_its_value_says_which_it_needs(simlab_again: Call, name: str, option: click.Option) -> None:
     placeholder = option.metavar or option.type.name.upper()
     assert placeholder not in ("TEXT", "PATH", "DIRECTORY RANGE", "INTEGER RANGE", "FLOAT RANGE", "INTEGER", "FLOAT")
-    assert "a value" not in _usage.needed(option), "WORDS lacks what this placeholder stands for"
+    assert "a value" not in usage.needed(option), "WORDS lacks what this placeholder stands for"
     flag = option.opts[-1]
     done = simlab_again(name, flag)
     assert done.returncode == 2
-    assert done.stderr == f"simlab: {flag} needs {_usage.needed(option)} (see `simlab {name} --help`)\n"
+    assert done.stderr == f"simlab: {flag} needs {usage.needed(option)} (see `simlab {name} --help`)\n"
 
 
 def test_what_options_need(simlab_again: Call) -> None:

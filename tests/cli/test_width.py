@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simlab.cli._app import COMMANDS
+from simlab.cli.app import COMMANDS
 from simlab.core import catalogue
 
 Call = Callable[..., subprocess.CompletedProcess[str]]

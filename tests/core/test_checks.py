@@ -76,15 +76,29 @@ def test_an_object_whose_own_conversion_fails() -> None:
         ({"ndim": 2}, "X has shape (3,): must be a matrix"),
         ({"ndim": (0, 2)}, "X has shape (3,): must be a single number or a matrix"),
         ({"shape": (4,)}, "X has shape (3,): must be (4,)"),
-        ({"least": 1.5}, "X[0] = 1.0: must be 1.5 or more"),
-        ({"above": 2.0}, "X[0] = 1.0: must be greater than 2.0"),
         ({"ndim": 2, "must": "this"}, "X has shape (3,): must be this"),
     ],
 )
-def test_shapes_and_bounds(options: dict[str, Any], says: str) -> None:
+def test_shapes(options: dict[str, Any], says: str) -> None:
     with pytest.raises(BadInput) as error:
         checks.array([1.0, 2.0, 3.0], "X", **options)
     assert str(error.value) == says
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"least": 1.5}, "X[0] = 1: must be 1.5 or more"),
+        ({"above": 2.0}, "X[0] = 1: must be greater than 2.0"),
+        ({"least": 0, "most": 2}, "X[2] = 3: must be from 0 to 2"),
+        ({"least": 0, "ndim": 2}, "X has shape (3,): must be a matrix"),
+    ],
+)
+def test_bounds(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadInput) as error:
+        checks.bounded([1, 2, 3], "X", **options)
+    assert str(error.value) == says
+    assert checks.bounded([1, 2, 3], "X", least=1, most=3).dtype == np.float64
 
 
 def test_sizes_of_arrays() -> None:

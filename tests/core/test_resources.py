@@ -15,7 +15,7 @@ import pytest
 
 import simlab
 from simlab.core import resources
-from simlab.lab.run import default_workers
+from simlab.lab.options import RunOptions
 from simlab.lab.spec import resolve
 from tests.support.runs import small_tables
 
@@ -117,7 +117,7 @@ def test_workers_share_the_cores_that_may_be_used(machine: Machine) -> None:
     tables = small_tables(**{"network.width": [10, 20]})
     for threads, workers in ((1, 8), (3, 2), (16, 1)):
         tables["experiment"]["threads"] = threads
-        assert default_workers(resolve(tables)) == workers
+        assert RunOptions().worker_count(resolve(tables)) == workers
 
 
 @pytest.mark.skipif(shutil.which("taskset") is None, reason="no taskset here to set the affinity of a process")

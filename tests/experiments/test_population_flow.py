@@ -13,6 +13,7 @@ from simlab.experiments.population_flow import PopulationFlow
 from simlab.lab.spec import Spec, resolve
 from simlab.networks.two_layer import TwoLayer
 from simlab.theory.population import risk, risk_gradient
+from tests.support.points import compute, follow
 
 SMALL: dict[str, Any] = PopulationFlow.examples[0]
 
@@ -22,18 +23,6 @@ def spec(**tables: Any) -> Spec:
     merged |= {"observables": tables.get("observables", SMALL["observables"])}
     both = SMALL | merged
     return resolve(both | {"experiment": {"seed": 3, **both["experiment"]}})
-
-
-def follow(what: Spec) -> tuple[dict[str, Any], Any, Any]:
-    """All columns, the work and the last state."""
-    experiment, streams = what.at(0), what.sweep.streams(what.seed, 0)
-    work = experiment.prepare(streams)
-    state = experiment.start(work, streams)
-    rows: dict[str, list[Any]] = {}
-    while not experiment.finished(state):
-        for name, values in experiment.advance(work, state).items():
-            rows.setdefault(name, []).append(np.atleast_1d(values))
-    return {name: np.concatenate(parts) for name, parts in rows.items()}, work, state
 
 
 @pytest.mark.parametrize("trained", ["both", "first", "second"])
@@ -57,7 +46,7 @@ def test_it_goes_the_way_of_plain_steps(trained: str) -> None:
 
 def test_a_teacher_is_recovered_far_below_the_rounding_of_the_sum() -> None:
     """A risk of 1e-20 or less, where a sum of doubles ends at 1e-17; and there the neurons are the teacher's."""
-    columns, _, _ = follow(
+    columns = compute(
         spec(
             experiment={"records": 3, "seed": 5},
             data={"dim": 4, "radius": 2.0},
@@ -88,4 +77,4 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 def test_what_has_no_closed_form_is_refused(tables: dict[str, Any], says: str) -> None:
     both = SMALL | tables
     with pytest.raises(BadInput, match=says):
-        follow(resolve(both | {"experiment": {**both["experiment"], "seed": 3}}))
+        compute(resolve(both | {"experiment": {**both["experiment"], "seed": 3}}))

@@ -11,20 +11,17 @@ import pytest
 from simlab.core.errors import BadInput
 from simlab.experiments.rivals import Rivals
 from simlab.kernels import laplace
-from simlab.lab.spec import Spec, resolve
+from simlab.lab.spec import resolve
+from tests.support.points import compute, follow
 
 
 def point(**experiment: Any) -> tuple[Any, Any, dict[str, Any]]:
     tables = deepcopy(Rivals.examples[0])
     tables["experiment"] |= {"seed": 3, "test_samples": 50} | experiment
     tables["kernel"] = {"kind": "laplace", "c": 1.0}
-    spec: Spec = resolve(tables)
-    rival, streams = spec.at(0), spec.sweep.streams(spec.seed, 0)
-    work = rival.prepare(streams)
-    state, found = rival.start(work, streams), {}
-    while not rival.finished(state):
-        found |= rival.advance(work, state)
-    return rival, work, {name: float(value) for name, value in found.items()}
+    spec = resolve(tables)
+    columns, work, _ = follow(spec)
+    return spec.at(0), work, {name: float(values[0]) for name, values in columns.items()}
 
 
 def errors(K: Any, across: Any, y: Any, y_test: Any, ridges: Any) -> dict[float, float]:
@@ -66,10 +63,7 @@ def test_a_net_that_diverges_has_no_error() -> None:
     tables = deepcopy(Rivals.examples[0])
     tables["experiment"]["seed"] = 3
     tables["flow"]["step"] = 1e6
-    spec = resolve(tables)
-    rival, streams = spec.at(0), spec.sweep.streams(spec.seed, 0)
-    work = rival.prepare(streams)
-    found = rival.advance(work, rival.start(work, streams))
+    found = compute(resolve(tables))
     assert found["diverged"] == 1
     assert np.isnan(found["test_error"])
     assert found["composed_power"] == pytest.approx(2 * 0.3**2)

@@ -68,7 +68,7 @@ def test_a_spec_must_record_what_is_drawn() -> None:
 
 
 def test_what_is_no_figure_is_refused() -> None:
-    with pytest.raises(AssertionError, match="is no Figure"):
+    with pytest.raises(AssertionError, match="not a subclass of Figure"):
         figures.check("staircases")  # type: ignore[arg-type]
 
 

@@ -10,7 +10,7 @@ import pytest
 from simlab import flows
 from simlab.core import catalogue
 from simlab.core.rng import Streams
-from simlab.flows.flow import FlowState
+from simlab.flows._stepping import SteppingState
 from simlab.flows.gradient_descent import GradientDescent
 from simlab.flows.momentum import MomentumState
 from simlab.flows.ode import ODE
@@ -70,9 +70,9 @@ class Overshoots(GradientDescent):
 
 
 class OtherState(GradientDescent):
-    state_class: ClassVar[type[FlowState]] = MomentumState
+    state_class: ClassVar[type[SteppingState]] = MomentumState
 
-    def _begin(self, problem: Problem, theta0: Any, **own: Any) -> Any:
+    def start(self, problem: Problem, theta0: Any, streams: Streams) -> SteppingState:
         return GradientDescent(steps=self.steps, step=self.step).start(problem, theta0, Streams(0))
 
 
@@ -119,7 +119,10 @@ def test_what_a_flow_tells_of_itself() -> None:
     assert automatic.needs_tangent() == "flow.step = 'auto'"
     assert flows.get("sgd", steps=5, step=0.1, batch=2, step_unit="edge").needs_tangent() == "flow.step_unit = 'edge'"
     assert plain.needs_tangent() == ode.needs_tangent() == ""
-    assert catalogue.able("flows", lambda cls: not cls.is_descent) == ["langevin", "momentum"]
+    assert {"langevin", "momentum"} <= set(catalogue.able("flows", lambda cls: not cls.is_descent))
+    assert plain.is_descent
+    assert sgd.is_descent
+    assert ode.is_descent
 
 
 def test_names_in_a_checkpoint_stay() -> None:

@@ -19,6 +19,7 @@ from simlab.kernels import gram, laplace, nngp, ntk
 from simlab.kernels.gram import store
 from simlab.kernels.gram.blocks import STRIP_ROWS, Matrix
 from simlab.kernels.gram.store import Listener, Task, gram_file
+from tests.support.gram_stores import stop_after
 
 KERNELS = {"nngp": nngp(3), "ntk": ntk(3)}
 
@@ -54,28 +55,17 @@ def test_file_equals_memory(X, tmp_path, small_blocks, dtype):
 
 def test_it_goes_on_after_a_stop(X, tmp_path, small_blocks, monkeypatch):
     whole = read(gram_file(KERNELS, X, tmp_path / "whole.h5"))
-    monkeypatch.setattr(store, "COMMIT_SECONDS", 0.0)
-    computed = []
-    original = Matrix.write
-
-    def stops(matrix, block, values):
-        computed.append(block)
-        if len(computed) == 9:
-            raise KeyboardInterrupt
-        return original(matrix, block, values)
-
-    monkeypatch.setattr(Matrix, "write", stops)
-    with pytest.raises(KeyboardInterrupt):
-        gram_file(KERNELS, X, tmp_path / "K.h5")
+    stop_after(4, KERNELS, X, tmp_path / "K.h5")
     assert not (tmp_path / "K.h5").exists()
-    done = json.loads((tmp_path / "K.h5.part.json").read_text())["done"]
-    assert len(done) == 4  # two datasets a block
+    assert len(json.loads((tmp_path / "K.h5.part.json").read_text())["done"]) == 4
+    computed, write = [], Matrix.write
+    monkeypatch.setattr(Matrix, "write", lambda *a: (computed.append(a), write(*a))[1])
     said = []
     told = []
     gram_file(KERNELS, X, tmp_path / "K.h5", listener=Listener(lambda *at: told.append(at), said.append))
     assert "4 of 10 blocks" in said[0]
     assert told[0][2] > 0
-    assert len(computed) == 9 + 2 * 6
+    assert len(computed) == 2 * 6  # two datasets per block
     assert all(np.array_equal(a, whole[name]) for name, a in read(tmp_path / "K.h5").items())
 
 
@@ -119,23 +109,6 @@ def test_kill_nine_loses_no_committed_block(tmp_path):
         assert np.array_equal(found[name], expected)
 
 
-def _stop_after_a_block(kernels, X, path, monkeypatch):
-    """Leave a file with one block in it."""
-    with monkeypatch.context() as patch:
-        write, told = Matrix.write, []
-
-        def stops(*arguments):
-            told.append(arguments)
-            if len(told) > len(kernels):
-                raise KeyboardInterrupt
-            return write(*arguments)
-
-        patch.setattr(store, "COMMIT_SECONDS", 0.0)
-        patch.setattr(Matrix, "write", stops)
-        with pytest.raises(KeyboardInterrupt):
-            gram_file(kernels, X, path)
-
-
 def test_nothing_is_overwritten_or_mixed_unasked(X, tmp_path, small_blocks, monkeypatch):
     path = tmp_path / "K.h5"
     gram_file({"ntk": ntk(3)}, X, path)
@@ -143,7 +116,7 @@ def test_nothing_is_overwritten_or_mixed_unasked(X, tmp_path, small_blocks, monk
         gram_file({"ntk": ntk(4)}, X, path)
     gram_file({"laplace": laplace(1.0)}, X[:200], path, overwrite=True)
     assert list(read(path)) == ["laplace"]
-    _stop_after_a_block({"ntk": ntk(3)}, X, tmp_path / "J.h5", monkeypatch)
+    stop_after(1, {"ntk": ntk(3)}, X, tmp_path / "J.h5")
     for kernels, data, differs in (
         ({"ntk": ntk(4)}, X, "kernels"),
         ({"ntk": ntk(3)}, X + 1, "inputs"),
@@ -200,7 +173,7 @@ def test_a_damaged_part_is_refused_and_a_second_process_too(X, tmp_path, small_b
     with pytest.raises(KeyboardInterrupt):
         gram_file({"ntk": ntk(3)}, X, path)
     monkeypatch.setattr(store, "_fill", fill)
-    _stop_after_a_block({"ntk": ntk(3)}, X, path, monkeypatch)
+    stop_after(1, {"ntk": ntk(3)}, X, path)
     part, journal = tmp_path / "K.h5.part", tmp_path / "K.h5.part.json"
     text = journal.read_text()
     journal.write_text(text.replace('"done": [[0,', '"done": [[1,'))
@@ -218,7 +191,7 @@ def test_a_damaged_part_is_refused_and_a_second_process_too(X, tmp_path, small_b
 
 def test_blocks_of_an_earlier_call_are_kept_whatever_the_memory(X, tmp_path, small_blocks, monkeypatch):
     fill = store._fill
-    _stop_after_a_block({"ntk": ntk(3)}, X, tmp_path / "K.h5", monkeypatch)
+    stop_after(1, {"ntk": ntk(3)}, X, tmp_path / "K.h5")
     blocks = []
     monkeypatch.setattr(store, "LARGEST_BLOCK_ROWS", 256)
     monkeypatch.setattr(store, "_fill", lambda task, *a: (blocks.append(task.block), fill(task, *a)))

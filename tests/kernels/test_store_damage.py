@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,11 @@ from simlab.kernels import ntk
 from simlab.kernels.gram import earlier, skeleton, store, stored
 from simlab.kernels.gram.blocks import Matrix
 from simlab.kernels.gram.journal import Journal
-from simlab.kernels.gram.store import Limits, Listener, gram_file
+from simlab.kernels.gram.store import Listener, gram_file
 from simlab.kernels.gram.stored import verify_gram
+from tests.support.gram_stores import stop_after
 
 KERNELS = {"ntk_2": ntk(2), "ntk_3": ntk(3)}
-Stop = Callable[[Path, int], None]
 
 
 @pytest.fixture(autouse=True)
@@ -33,27 +32,6 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def X() -> Any:
     return np.random.default_rng(5).standard_normal((100, 4))
-
-
-@pytest.fixture
-def stop_after(X: Any, monkeypatch: pytest.MonkeyPatch) -> Stop:
-    """Leave an unfinished file with so many committed blocks."""
-
-    def stop(path: Path, count: int) -> None:
-        write, told = Matrix.write, []
-
-        def stops(*arguments: Any) -> str:
-            told.append(arguments)
-            if len(told) > count * len(KERNELS):
-                raise KeyboardInterrupt
-            return write(*arguments)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(Matrix, "write", stops)
-            with pytest.raises(KeyboardInterrupt):
-                gram_file(KERNELS, X, path, limits=Limits(commit_seconds=0.0))
-
-    return stop
 
 
 def flip(path: Path, at: int, bit: int = 0) -> None:
@@ -243,12 +221,10 @@ def test_a_file_of_an_earlier_version_has_no_checksums(X: Any, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("mirror", [False, True])
-def test_a_committed_block_is_checked_before_it_is_gone_on_with(
-    X: Any, tmp_path: Path, stop_after: Stop, mirror: bool
-) -> None:
+def test_a_committed_block_is_checked_before_it_is_gone_on_with(X: Any, tmp_path: Path, mirror: bool) -> None:
     whole = gram_file(KERNELS, X, tmp_path / "whole.h5").read_bytes()
     path, part = tmp_path / "K.h5", tmp_path / "K.h5.part"
-    stop_after(path, 4)
+    stop_after(4, KERNELS, X, path)
     assert len(json.loads((tmp_path / "K.h5.part.json").read_text())["done"]) == 4
     row, column = (3, 35) if mirror else (35, 3)
     flip(part, place_of(part, "ntk_2", row, column), 7)
@@ -262,10 +238,10 @@ def test_a_committed_block_is_checked_before_it_is_gone_on_with(
     assert path.read_bytes() == whole
 
 
-def test_every_bit_of_an_unfinished_file_counts(X: Any, tmp_path: Path, stop_after: Stop) -> None:
+def test_every_bit_of_an_unfinished_file_counts(X: Any, tmp_path: Path) -> None:
     """One flipped bit in the journal, in the frame or in a committed block: refused, and nothing is changed."""
     path, part, journal = (tmp_path / name for name in ("K.h5", "K.h5.part", "K.h5.part.json"))
-    stop_after(path, 4)
+    stop_after(4, KERNELS, X, path)
     state = Journal.read(journal)
     uncommitted = {
         place
@@ -292,9 +268,9 @@ def test_every_bit_of_an_unfinished_file_counts(X: Any, tmp_path: Path, stop_aft
     assert verify_gram(path) == []
 
 
-def test_a_damaged_journal_is_set_aside_with_its_blocks(X: Any, tmp_path: Path, stop_after: Stop) -> None:
+def test_a_damaged_journal_is_set_aside_with_its_blocks(X: Any, tmp_path: Path) -> None:
     whole = gram_file(KERNELS, X, tmp_path / "whole.h5").read_bytes()
-    stop_after(tmp_path / "K.h5", 4)
+    stop_after(4, KERNELS, X, tmp_path / "K.h5")
     flip(tmp_path / "K.h5.part.json", 60)
     before = {name: (tmp_path / name).read_bytes() for name in ("K.h5.part", "K.h5.part.json")}
     said: list[str] = []
@@ -305,9 +281,9 @@ def test_a_damaged_journal_is_set_aside_with_its_blocks(X: Any, tmp_path: Path, 
     assert "set aside" in said[0]
 
 
-def test_a_damaged_header_of_an_unfinished_file_costs_no_block(X: Any, tmp_path: Path, stop_after: Stop) -> None:
+def test_a_damaged_header_of_an_unfinished_file_costs_no_block(X: Any, tmp_path: Path) -> None:
     whole = gram_file(KERNELS, X, tmp_path / "whole.h5").read_bytes()
-    stop_after(tmp_path / "K.h5", 4)
+    stop_after(4, KERNELS, X, tmp_path / "K.h5")
     flip(tmp_path / "K.h5.part", 60)
     said: list[str] = []
     gram_file(KERNELS, X, tmp_path / "K.h5", repair=True, listener=Listener(say=said.append))
@@ -364,8 +340,8 @@ def test_nothing_is_written_through_a_link(X: Any, tmp_path: Path, end: str, dan
     assert names(here) == [f"K.h5{end}"]
 
 
-def test_a_second_name_of_an_unfinished_file_is_not_written_through(X: Any, tmp_path: Path, stop_after: Stop) -> None:
-    stop_after(tmp_path / "K.h5", 2)
+def test_a_second_name_of_an_unfinished_file_is_not_written_through(X: Any, tmp_path: Path) -> None:
+    stop_after(2, KERNELS, X, tmp_path / "K.h5")
     backup = tmp_path / "backup"
     backup.hardlink_to(tmp_path / "K.h5.part")
     content = backup.read_bytes()

@@ -139,7 +139,7 @@ def test_a_cover_agrees_with_every_point(function: Any) -> None:
 
 
 def test_progress_is_told_of_long_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cov, "SAID_EVERY", 10)
+    monkeypatch.setattr(cov, "PROGRESS_POINTS", 10)
     told: list[int] = []
     resolve(tables(**{"experiment.samples": {"range": [10, 100]}}), progress=told.append)
     assert told[0] == 10

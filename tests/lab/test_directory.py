@@ -15,6 +15,7 @@ import pytest
 from filelock import FileLock
 
 from simlab.lab.directory import RunDirectory
+from simlab.lab.options import RunOptions
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from simlab.record.segments import Checkpoint
@@ -29,7 +30,7 @@ Write = Callable[..., Path]
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run of the small spec, to be copied."""
     path = tmp_path_factory.mktemp("finished") / "run"
-    run_spec(resolve(small_tables(**{"network.width": [10, 20], "seeds": 3})), path, workers=1)
+    run_spec(resolve(small_tables(**{"network.width": [10, 20], "seeds": 3})), path, RunOptions(workers=1))
     return path
 
 
@@ -214,10 +215,10 @@ def test_results_are_collated_again_only_when_they_must_be(tmp_path: Path) -> No
     """Made from just the segments that are there: kept, whatever the dates. Anything else: written again."""
     spec = resolve(small_tables())
     run = RunDirectory(tmp_path / "run")
-    run_spec(spec, run.path, workers=1)
+    run_spec(spec, run.path, RunOptions(workers=1))
     assert run.is_collated(spec)
     first = run.results.stat()
-    run_spec(spec, run.path, workers=1)
+    run_spec(spec, run.path, RunOptions(workers=1))
     assert run.results.stat().st_mtime_ns == first.st_mtime_ns
     other = small_tables()
     other["experiment"]["seed"] = 12345
@@ -227,7 +228,7 @@ def test_results_are_collated_again_only_when_they_must_be(tmp_path: Path) -> No
     Writer(run.segments, spec.hash, {}).commit({0: Checkpoint({}, 0, 0, 1)})
     os.utime(next(run.segments.glob("*.h5")), (0, 0))
     assert not run.is_collated(spec), "another segment, whatever its date"
-    run_spec(spec, run.path, workers=1)
+    run_spec(spec, run.path, RunOptions(workers=1))
     assert run.is_collated(spec)
     run.results.write_bytes(b"rubbish")
     assert not run.is_collated(spec)

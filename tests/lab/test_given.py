@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from simlab.core.errors import BadInput
 from simlab.lab import run as running
 from simlab.lab.directory import RunDirectory
+from simlab.lab.options import RunOptions
 from simlab.lab.run import collate_only, run_spec
 from simlab.lab.spec import load, resolve
 from simlab.lab.tables import SETTINGS_MARK, Given
@@ -49,7 +50,7 @@ def test_it_is_kept_by_the_run_and_by_its_results(tmp_path: Path, spec_file: Pat
     out, settings = tmp_path / "out", ("flow.steps=3", 'network.activation="tanh"')
     text = spec_file.read_bytes().decode()
     spec = load(spec_file, settings)
-    run_spec(spec, out, workers=1)
+    run_spec(spec, out, RunOptions(workers=1))
     kept = (out / "given.toml").read_bytes().decode()
     assert kept.startswith(text)
     assert tomllib.loads(kept) == tomllib.loads(text), "settings are comments behind it"
@@ -104,7 +105,7 @@ def test_a_run_begun_elsewhere_says_what_differs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: dict[str, Any]
 ) -> None:
     spec, out = resolve(small_tables(**{"network.width": [10]})), tmp_path / "out"
-    run_spec(spec, out, workers=1)
+    run_spec(spec, out, RunOptions(workers=1))
 
     def said(before: Callable[[dict[str, Any]], Any]) -> list[str]:
         made = deepcopy(provenance())

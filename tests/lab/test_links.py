@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from simlab.lab.options import RunOptions
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from simlab.record.writer import Writer
@@ -23,7 +24,7 @@ Write = Callable[..., Path]
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     spec = resolve(small_tables(**{"network.width": [10, 20], "seeds": 3}))
-    return run_spec(spec, tmp_path_factory.mktemp("finished") / "run", workers=1).directory
+    return run_spec(spec, tmp_path_factory.mktemp("finished") / "run", RunOptions(workers=1)).directory
 
 
 @pytest.fixture

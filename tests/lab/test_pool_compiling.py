@@ -36,8 +36,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def pool_of(*workers: _Worker) -> Any:
     pool: Any = Pool.__new__(Pool)
-    pool.workers, pool.pace, pool.ticked, pool.first_compiled = list(workers), Recorded(), 0.0, None
-    pool.chore, pool.todo, pool.fatal, pool.wanted = "merge", [], [], len(workers)  # nothing to hand out
+    pool.workers, pool.pace, pool.ticked_at, pool.first_compiled = list(workers), Recorded(), 0.0, None
+    pool.chore, pool.todo, pool.fatal, pool.most_workers = "merge", [], [], len(workers)  # nothing to hand out
     return pool
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+from simlab.lab.options import RunOptions
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from tests.support.runs import small_tables
@@ -97,7 +98,7 @@ def test_a_broken_worker_is_one_line_and_its_traceback_is_there_on_demand(
         if shows:
             monkeypatch.setenv("SIMLAB_TRACEBACK", "1")
         with pytest.raises(Exception, match=r"^ZeroDivisionError: a bug \(SIMLAB_TRACEBACK=1 prints where\)$"):
-            run_spec(resolve(small_tables()), tmp_path / "out", workers=1)
+            run_spec(resolve(small_tables()), tmp_path / "out", RunOptions(workers=1))
         assert ("Traceback" in capfd.readouterr().err) == shows
 
 
@@ -114,7 +115,7 @@ def test_a_report_into_a_closed_pipe_ends_without_a_word() -> None:
 def test_a_command_cut_short_ends_without_a_word(tmp_path: Path) -> None:
     """The parent was killed while it wrote."""
     spec = resolve(small_tables())
-    outcome = run_spec(spec, tmp_path / "out", workers=1)
+    outcome = run_spec(spec, tmp_path / "out", RunOptions(workers=1))
     process = subprocess.Popen(
         [sys.executable, "-c", "from simlab.lab.worker import main; main()"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -64,7 +64,7 @@ def test_a_wrong_value_in_an_edited_one_is_named(run: tuple[RunDirectory, Spec])
 def test_status_imports_neither_matplotlib_nor_numba(run: tuple[RunDirectory, Spec]) -> None:
     directory, spec = run
     code = (
-        "import sys; from simlab.cli._app import app\n"
+        "import sys; from simlab.cli.app import app\n"
         f"app.main(['status', '--json', {str(directory.path)!r}], standalone_mode=False)\n"
         "print([name for name in ('matplotlib', 'numba', 'simlab.experiments.gradient_flow') if name in sys.modules])"
     )

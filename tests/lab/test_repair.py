@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from simlab.lab.directory import RunDirectory
+from simlab.lab.options import RunOptions
 from simlab.lab.results import once_names
 from simlab.lab.run import run_spec
 from simlab.lab.spec import Spec, resolve
@@ -36,7 +37,7 @@ def the_spec() -> Spec:
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run_spec(the_spec(), tmp_path_factory.mktemp("reference") / "run", workers=1).directory
+    return run_spec(the_spec(), tmp_path_factory.mktemp("reference") / "run", RunOptions(workers=1)).directory
 
 
 def in_pieces(directory: Path, reference: Path) -> dict[str, Path]:
@@ -143,8 +144,8 @@ def test_repaired_runs_end_with_the_same_bits(tmp_path: Path, reference: Path) -
     paths["end"].write_bytes(paths["end"].read_bytes()[:-20])
     said: list[str] = []
     with pytest.raises(Damaged):
-        run_spec(the_spec(), out, workers=1)
-    outcome = run_spec(the_spec(), out, workers=1, repair=True, say=said.append)
+        run_spec(the_spec(), out, RunOptions(workers=1))
+    outcome = run_spec(the_spec(), out, RunOptions(workers=1, repair=True), say=said.append)
     assert datasets(outcome.results) == datasets(reference / "results.h5")
     assert sum("moved to damaged/" in line for line in said) == 2
     assert any("1 of 4 points are no longer complete" in line for line in said)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from simlab.lab.options import RunOptions
 from simlab.lab.pool import Pool
 from simlab.lab.run import run_spec
 from simlab.record.verify import verify_run
@@ -22,9 +23,9 @@ SPEC: dict[str, Any] = {
 
 
 def test_a_worker_killed_during_repair_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_spec(SPEC, tmp_path / "run", workers=1)
-    sound = run_spec(SPEC, tmp_path / "sound", workers=1).dataset.load()
-    (segment,) = (tmp_path / "run" / "segments").glob("*.h5")
+    run_spec(SPEC, tmp_path / "run", RunOptions(workers=1))
+    sound = run_spec(SPEC, tmp_path / "sound", RunOptions(workers=1)).dataset.load()
+    segment = min((tmp_path / "run" / "segments").glob("*.h5"))
     content = bytearray(segment.read_bytes())
     content[len(content) // 2] ^= 4
     segment.write_bytes(content)
@@ -38,7 +39,7 @@ def test_a_worker_killed_during_repair_is_replaced(tmp_path: Path, monkeypatch: 
             self.workers[-1].process.kill()
 
     monkeypatch.setattr(Pool, "_spawn", spawn_and_kill_the_first)
-    outcome = run_spec(SPEC, tmp_path / "run", workers=1, repair=True)
+    outcome = run_spec(SPEC, tmp_path / "run", RunOptions(workers=1, repair=True))
     assert len(spawned) >= 2
     assert [path.read_bytes() for path in (tmp_path / "run" / "damaged").iterdir()] == [bytes(content)]
     assert verify_run(tmp_path / "run") == []

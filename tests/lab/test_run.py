@@ -16,12 +16,13 @@ import pytest
 import xarray
 
 from simlab.lab.directory import RunDirectory
+from simlab.lab.options import RunOptions
 from simlab.lab.run import run_spec
 from simlab.lab.spec import resolve
 from simlab.lab.worker import Worker
 from simlab.record.reader import Results
 from simlab.record.segments import Checkpoint, Segment
-from simlab.record.writer import MERGE_AT, Writer
+from simlab.record.writer import MERGE_SEGMENTS, Writer
 from tests.support.runs import datasets, small_tables
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
@@ -30,8 +31,8 @@ Write = Callable[..., Path]
 
 def test_workers_and_order_do_not_change_a_bit(tmp_path: Path, tables: dict[str, Any]) -> None:
     spec = resolve(tables)
-    one = run_spec(spec, tmp_path / "one", workers=1)
-    two = run_spec(spec, tmp_path / "two", workers=2, order="shuffled")
+    one = run_spec(spec, tmp_path / "one", RunOptions(workers=1))
+    two = run_spec(spec, tmp_path / "two", RunOptions(workers=2, order="shuffled"))
     assert datasets(one.results) == datasets(two.results)
     assert len(datasets(one.results)) >= 10
 
@@ -157,7 +158,7 @@ def test_a_checkpoint_whose_file_was_merged_away_is_found_again(tmp_path: Path) 
         worker = Worker(run.path, 30.0, nowhere)
         worker._merge()
         held = run.index(spec).checkpoints[0].segment.path
-        for _ in range(MERGE_AT):
+        for _ in range(MERGE_SEGMENTS):
             worker.writer.commit({11: begun(11)})
         assert not held.exists(), "the file was not merged: nothing is tested"
         worker._compute(0, True, 0)
@@ -207,10 +208,10 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path, write_spec: Write) -> No
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("simlab.lab.pool.subprocess.Popen", popen)
-        outcome = run_spec(spec, out, workers=1)
+        outcome = run_spec(spec, out, RunOptions(workers=1))
     assert not outcome.failed
     assert len(mark.read_text()) == 3
-    reference = run_spec(spec, tmp_path / "reference", workers=1)
+    reference = run_spec(spec, tmp_path / "reference", RunOptions(workers=1))
     assert datasets(outcome.results) == datasets(reference.results)
 
 
@@ -224,7 +225,7 @@ def test_a_point_that_kills_every_worker_is_failed_and_the_others_go_on(tmp_path
     real = subprocess.Popen
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("simlab.lab.pool.subprocess.Popen", lambda a, **o: real([sys.executable, "-c", killer], **o))
-        outcome = run_spec(spec, tmp_path / "out", workers=1)
+        outcome = run_spec(spec, tmp_path / "out", RunOptions(workers=1))
     assert list(outcome.failed) == [1]
     assert "3 workers died at this point (signal 9" in outcome.failed[1]
     assert Results(outcome.results)["status"].ravel().tolist() == [2, 3, 2, 2]

@@ -203,7 +203,7 @@ def test_an_axis_may_list_names() -> None:
     [
         (
             {"data": {"kind": "uniform_sphere", "dim": 3}},
-            r"data\.kind = 'uniform_sphere': not of use here \(allowed: images",
+            r"data\.kind = 'uniform_sphere': no set of labelled images \(allowed: images",
         ),
         ({"experiment": {"ridges": []}}, r"experiment\.ridges = \[\]: must name at least 1"),
         ({"experiment": {"ridges": [1e-3, 0.0]}}, r"experiment\.ridges = .* each must be positive, not 0\.0"),

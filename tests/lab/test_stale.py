@@ -15,6 +15,7 @@ import pytest
 
 from simlab.lab import results as lab_results
 from simlab.lab.directory import RunDirectory
+from simlab.lab.options import RunOptions
 from simlab.lab.results import collate_run
 from simlab.lab.run import run_spec
 from simlab.lab.spec import Spec, resolve
@@ -33,7 +34,7 @@ def spec_of_two() -> Spec:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run_spec(spec_of_two(), tmp_path_factory.mktemp("finished") / "run", workers=1).directory
+    return run_spec(spec_of_two(), tmp_path_factory.mktemp("finished") / "run", RunOptions(workers=1)).directory
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def test_a_commit_while_results_are_written_makes_them_stale(
     monkeypatch.undo()
     assert run.results_state(spec, run.index(spec)) == "stale"
     assert not run.is_collated(spec)
-    outcome = run_spec(spec, run.path, workers=1)
+    outcome = run_spec(spec, run.path, RunOptions(workers=1))
     assert datasets(outcome.results) == datasets(finished / "results.h5")
     assert run.is_collated(spec)
 
@@ -141,12 +142,12 @@ def test_damaged_results_are_written_again_and_it_is_said(out: Path, finished: P
         results.write_bytes({"cut": content[:2000], "rubbish": b"rubbish", "no seal": content[:-53]}[harm])
     spec, said = spec_of_two(), list[str]()
     assert not RunDirectory(out).is_collated(spec)
-    run_spec(spec, out, workers=1, say=said.append)
+    run_spec(spec, out, RunOptions(workers=1), say=said.append)
     assert any("results.h5: damaged or changed since it was written; written again" in line for line in said)
     assert datasets(results) == datasets(finished / "results.h5")
     said.clear()
     before = results.stat().st_mtime_ns
-    run_spec(spec, out, workers=1, say=said.append)
+    run_spec(spec, out, RunOptions(workers=1), say=said.append)
     assert results.stat().st_mtime_ns == before
     assert not any("written again" in line for line in said)
 
@@ -156,7 +157,7 @@ def test_results_of_an_earlier_version_are_written_again_without_a_word(out: Pat
         del file.attrs["segments"], file.attrs["checksums"]
     spec, said = spec_of_two(), list[str]()
     assert RunDirectory(out).results_state(spec, RunDirectory(out).index(spec)) == "stale"
-    run_spec(spec, out, workers=1, say=said.append)
+    run_spec(spec, out, RunOptions(workers=1), say=said.append)
     assert RunDirectory(out).is_collated(spec)
     assert not any("results.h5" in line for line in said)
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simlab.core.errors import BadInput
-from simlab.lab.toml_text import MANY, dumps, loads
+from simlab.lab.toml_text import LONG_LIST_NUMBERS, dumps, loads
 
 NUMBERS = st.integers(-(2**70), 2**70) | st.floats(allow_nan=False)
-LISTS = st.lists(NUMBERS, min_size=1, max_size=30).map(lambda some: some * (1 + 2 * MANY // len(some)))
+LISTS = st.lists(NUMBERS, min_size=1, max_size=30).map(lambda some: some * (1 + 2 * LONG_LIST_NUMBERS // len(some)))
 VALUES = NUMBERS | st.text() | st.booleans() | LISTS | st.lists(st.text(), max_size=3)
 TABLES = st.dictionaries(
     st.text(max_size=5), VALUES | st.dictionaries(st.text(max_size=5), VALUES, max_size=4), max_size=4

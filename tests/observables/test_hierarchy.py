@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simlab import data, networks, observables, targets
-from simlab.observables.view import Setting, View, check
+from simlab.observables.view import Setting, View, check_setting
 
 d = 8
 law = targets.AllenZhuLi(pairs=4, group=4, alpha=0.3)
@@ -52,10 +52,10 @@ def test_errors_are_summed_over_outputs() -> None:
 def test_what_makes_no_sense_is_refused() -> None:
     several = Setting(networks.ResNet3(width=5, outputs=4), law, data.BooleanCube(dim=d), 10, 10)
     with pytest.raises(ValueError, match=r"residual_power is of one output; target\.kind = 'allen_zhu_li' has 4"):
-        check([observables.ResidualPower(max_degree=2)], several)
+        check_setting([observables.ResidualPower(max_degree=2)], several)
     with pytest.raises(ValueError, match=r"validation_error needs experiment\.validation_samples"):
-        check([observables.ValidationError()], several)
-    check([observables.Hierarchy()], several)
+        check_setting([observables.ValidationError()], several)
+    check_setting([observables.Hierarchy()], several)
     one = Setting(networks.TwoLayer(width=5), targets.ReLUTeacher(), data.UniformSphere(dim=4), 10, 10)
     with pytest.raises(ValueError, match=r"target\.kind = 'relu_teacher': hierarchy needs one made of F and G"):
-        check([observables.Hierarchy()], one)
+        check_setting([observables.Hierarchy()], one)

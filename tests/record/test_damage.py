@@ -158,14 +158,14 @@ def test_merging_leaves_a_damaged_part_alone_and_says_so(tmp_path: Path) -> None
     content = bytearray(first.read_bytes())
     content[len(content) // 2] ^= 1
     first.write_bytes(content)
-    for point in range(1, writing.MERGE_AT + 1):
+    for point in range(1, writing.MERGE_SEGMENTS + 1):
         commit(tmp_path / "segments", point, 5, wrote=wrote)
     assert first.read_bytes() == content
     assert len(said) == 1
     assert first.name in said[0]
     assert "resume --repair" in said[0]
     live = [Segment.read(path) for path in Index.files(tmp_path / "segments") if path != first]
-    assert sorted(p for segment in live for p in segment.finished) == list(range(1, writing.MERGE_AT + 1))
+    assert sorted(p for segment in live for p in segment.finished) == list(range(1, writing.MERGE_SEGMENTS + 1))
     assert len(live) == 1, "the sound ones are merged without it"
     assert first.name not in live[0].replaces
 
@@ -178,7 +178,7 @@ def test_columns_in_parts_have_the_checksum_of_the_whole(tmp_path: Path, monkeyp
     monkeypatch.setattr(writing, "COPY_BYTES", 64)
     (tmp_path / "s").mkdir()
     wrote = Writer(tmp_path / "s", "abc", {})
-    for i in range(writing.MERGE_AT):
+    for i in range(writing.MERGE_SEGMENTS):
         for point in range(5):
             wrote.add(point, 3 * i, {"loss": np.random.default_rng(i).random((3, 4)), "n": np.arange(3, dtype=np.int8)})
         wrote.commit({})

@@ -30,5 +30,5 @@ def test_a_point_under_way_is_kept_where_its_first_commit_is_at_hand(tmp_path: P
     repair(Writer(segments, "abc", {}), tmp_path / "damaged", 3, lambda point: {"once"})
     left = Index.read(segments, "abc", 3)
     assert left.finished == {}
-    assert {point: at.records for point, at in left.checkpoints.items()} == {1: 3}
+    assert {point: at.reached.records for point, at in left.checkpoints.items()} == {1: 3}
     assert (tmp_path / "damaged" / victim.name).read_bytes() == content

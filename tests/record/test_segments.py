@@ -77,9 +77,9 @@ def test_merging_keeps_every_row_and_the_newest_checkpoint(
     index = Index.read(directory, "abc")
     index.check_rows(5)
     assert not index.replaced
-    assert len(index.segments) <= writer.MERGE_AT * 3
+    assert len(index.segments) <= writer.MERGE_SEGMENTS * 3
     for point, at in index.checkpoints.items():
-        assert at.records == have[point]
+        assert at.reached.records == have[point]
         assert at.segment.checkpoint(point).state["n"] == have[point]
     total = sum(table.rows for segment in index.segments for table in segment.tables)
     assert total == sum(have.values())
@@ -96,7 +96,7 @@ def test_a_merge_cut_short_before_the_parts_are_gone_counts_rows_once(
 ) -> None:
     wrote = new_writer(tmp_path / "s")
     kept = {}
-    for i in range(writer.MERGE_AT):
+    for i in range(writer.MERGE_SEGMENTS):
         kept |= {path.name: path.read_bytes() for path in (tmp_path / "s").iterdir()}
         wrote.add(0, 2 * i, rows(2 * i, 2))
         wrote.commit({0: Checkpoint({"n": i}, 2 * i + 2, 0, i + 1)})

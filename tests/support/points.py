@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from simlab.lab.spec import Spec
-from simlab.record.segments import Checkpoint, Segment
-from simlab.record.writer import Writer
 
 
-def compute(spec: Spec, tmp_path: Path | None = None, point: int = 0) -> dict[str, Any]:
-    """All columns of a point; with `tmp_path` every state goes through a checkpoint file."""
-    experiment, streams = spec.at(point), spec.sweep.streams(spec.seed, point)
+class Point(NamedTuple):
+    """What a point gave: its columns, the work, and the state at the end."""
+
+    columns: dict[str, Any]
+    work: Any
+    state: Any
+
+
+def follow(spec: Spec) -> Point:
+    """The first point of a spec, from start to end."""
+    experiment, streams = spec.at(0), spec.sweep.streams(spec.seed, 0)
     work = experiment.prepare(streams)
     state = experiment.start(work, streams)
     rows: dict[str, list[Any]] = {}
     while not experiment.finished(state):
         for name, values in experiment.advance(work, state).items():
             rows.setdefault(name, []).append(np.atleast_1d(values))
-        if tmp_path is not None:
-            path = Writer(tmp_path, "x", {}).commit({0: Checkpoint(state.arrays(), 0, 0, 1)})
-            assert path is not None
-            state = experiment.restore(Segment.read(path).checkpoint(0).state)
-            work = experiment.prepare(spec.sweep.streams(spec.seed, point))
-    return {name: np.concatenate(parts) for name, parts in rows.items()}
+    return Point({name: np.concatenate(parts) for name, parts in rows.items()}, work, state)
+
+
+def compute(spec: Spec) -> dict[str, Any]:
+    """Its columns alone."""
+    return follow(spec).columns

@@ -73,7 +73,7 @@ def test_a_profile_is_smooth_between_its_breaks(kind: str, table: dict[str, Any]
         ("shells", {"inner": 1.0, "outer": 1.0 + 1e-15, "count": 99}, "target.count = 99: too many for shells"),
         ("radial", {"knots": [1.0, 1.0], "values": [0.0, 1.0]}, "target.knots = [1.0, 1.0]: must be radii, increasing"),
         ("radial", {"knots": [-1.0, 1.0], "values": [0.0, 1.0]}, "target.knots = [-1.0, 1.0]: must be radii"),
-        ("radial", {"knots": [1.0], "values": [0.0, 1.0]}, "target.values has 2 entries: must have one a knot, 1"),
+        ("radial", {"knots": [1.0], "values": [0.0, 1.0]}, "target.values has 2 entries: must have one per knot, 1"),
         ("radial", {"knots": [], "values": []}, "target.knots = []: must name at least 1"),
         ("axis_relu", {"scale": -1.0}, "target.scale = -1.0: must be greater than 0"),
     ],

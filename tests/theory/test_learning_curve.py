@@ -162,7 +162,7 @@ def test_shapes_and_longer_powers() -> None:
 def test_large_arrays_are_done_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     n = np.logspace(0, 4, 11)
     whole = learning_curve(SMALL, POWER, n, 0.1, 0.2)
-    monkeypatch.setattr("simlab.theory.learning_curve.MOST", 20)
+    monkeypatch.setattr("simlab.theory.learning_curve.MOST_FLOATS", 20)
     parts = learning_curve(SMALL, POWER, n, 0.1, 0.2)
     for name in ("kappa", "gamma", "by_degree", "tail", "noise", "truncation"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-13, atol=1e-18)

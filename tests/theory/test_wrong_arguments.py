@@ -168,6 +168,7 @@ CALLS = [
         lambda **fields: source_condition.PowerLaw(**fields).trace,
         {"dim": 3, "decay": 3.0, "max_degree": 5},
     ),
+    Call("dimension_free.check_activation", dimension_free.check_activation, {"activation": activations.get("relu")}),
     Call("tubes.check_dim", tubes.check_dim, {"dim": 3}),
     Call("tubes.log_share", tubes.log_share, {"dim": 3, "ratio": [1.0, 2.0]}),
     Call("tubes.share", tubes.share, {"dim": 3, "ratio": [1.0, 2.0]}),
@@ -185,8 +186,8 @@ RESULTS = {
     "Certificate", "Consequence", "Course", "Cover", "Curve", "Leap", "LeastWidth", "NativeNorm", "Powers", "Segment",
 }  # fmt: skip
 """What functions return: made by them alone."""
-INNER = {"OfKernel", "Particles", "Spectral", "packed", "unpacked", "exact_risk", "sums"}
-"""A holder of arrays that `solve` checks, two protocols, and functions called in loops on what is checked before."""
+INNER = {"OfKernel", "Particles", "Spectral", "check_breaks", "packed", "unpacked", "exact_risk", "sums"}
+"""A holder of arrays that `solve` checks, two protocols, and functions called on what was checked before."""
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)

@@ -20,7 +20,7 @@ def test_one_pass_is_the_numpy_loop(batch: int) -> None:
     """Over the end of a chunk, and again: a second run gives the same."""
     problem = bench.one_pass(batch, d=3, m=4, steps=2 * 4096 // batch)
     inputs = problem.inputs(np.random.default_rng(0))
-    task = flows_simlab.prepare({**problem.parameters, "threads": 1}, inputs)
+    task = flows_simlab.OnePass({**problem.parameters, "threads": 1}, inputs)
     first, found = task.answer(task.run()), task.answer(task.run())
     a, W, eta, s = inputs["a"].copy(), inputs["W"].copy(), problem.parameters["step"], 0.5
     for i in range(0, len(inputs["X"]), batch):

@@ -36,7 +36,7 @@ def test_nothing_but_acceptance_or_one_line(what: str, count: int) -> None:
     assert found["cases"] == count
     assert found["accepted"] > count // 20, "most of these must not be refused at the first line"
     assert found["refused"] > count // 4
-    assert found["longest_line"]["letters"] < judging.LONGEST_LINE
+    assert found["longest_line"]["letters"] < judging.LINE_LETTERS
 
 
 def test_a_case_depends_on_its_number_and_seed_alone() -> None:
@@ -129,7 +129,7 @@ def test_memory_above_the_limit_is_seen() -> None:
     verdict = found(lambda: np.ones(1 << 26).sum())
     assert verdict.memory > 500e6
     found.memory = 1 << 28
-    assert found._beside(verdict, [], "", 0) == "over the memory limit"
+    assert found._side_effect(verdict, [], "", 0) == "over the memory limit"
 
 
 @pytest.mark.parametrize("letter", ["\x00", "\x1b", "\x7f", "\x85", "\u2028", "\n", "\r", "\ud800"])

@@ -25,7 +25,7 @@ TOY = """
 import os, sys, time
 sys.path.insert(0, {contestants!r})
 import numpy as np
-from serve import Missing, serve
+from serve import serve
 
 class Toy:
     def __init__(self, parameters, inputs):
@@ -52,7 +52,7 @@ class Toy:
 
 def prepare(parameters, inputs):
     if "lacks" in parameters:
-        raise Missing(parameters["lacks"])
+        raise ModuleNotFoundError(parameters["lacks"])
     return Toy(parameters, inputs)
 
 serve(prepare)
@@ -142,7 +142,7 @@ def test_a_missing_peer_is_reported_and_no_error(race: Race, tmp_path: Path, mon
 def test_a_contestant_that_fails_does_not_stop_the_others(
     race: Race, change: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(harness, "PATIENCE", 0.1)
+    monkeypatch.setattr(harness, "QUIT_SECONDS", 0.1)
     found = race(**change)
     fast = found["contestants"][1]
     assert (fast["status"], fast["message"]) == ("failed", message)

@@ -24,6 +24,7 @@ from kills.reproduce import Reproduce
 from kills.sweep import SPEC, Sweep
 from kills.work import Work, datasets, same_datasets
 
+from simlab.lab.options import RunOptions
 from simlab.lab.run import run_spec
 
 # Counts to ten in a file; each count is committed. "forgetful" begins anew after a kill, "wrong" counts one too far.
@@ -50,7 +51,7 @@ class Toy(Work):
     kind = "sound"
 
     def prepare(self) -> None:
-        self.life = 0.3
+        self.life_seconds = 0.3
 
     def begin(self, chance: random.Random) -> None:
         self.place.mkdir()
@@ -130,7 +131,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("runs")
     spec = home / "spec.toml"
     spec.write_text(SPEC.partition("[figure]")[0].format(steps=20), encoding="utf-8")
-    run_spec(spec, home / "run", workers=1)
+    run_spec(spec, home / "run", RunOptions(workers=1))
     return home / "run"
 
 

@@ -25,7 +25,7 @@ def race() -> tuple[Any, Any, Any]:
     problem = bench.path(120, 20)
     inputs = problem.inputs(np.random.default_rng(0))
     parameters = {**problem.parameters, "threads": 1}
-    tasks = [module.prepare(parameters, inputs) for module in (machines_simlab, machines_scikit_learn)]
+    tasks = [prepare(parameters, inputs) for prepare in (machines_simlab.Path, machines_scikit_learn.prepare)]
     return problem, *(task.answer(task.run()) for task in tasks)
 
 

@@ -40,11 +40,11 @@ def test_a_picture_is_of_the_present_specs(name: str) -> None:
 @pytest.mark.parametrize("name", ["lazy_generalisation", "learning_curves"])
 def test_results_of_another_spec_are_refused(name: str) -> None:
     made: list[Any] = [SyntheticResults(spec) for spec in pictures.specs(name)]
-    assert pictures.drawn(name, made).axes
+    assert pictures.draw(name, made).axes
     made[-1].path = Path("old.h5")
     made[-1]._spec = pictures.specs("tangent_rate")[0]
     with pytest.raises(BadInput, match=rf"old\.h5: results of another spec than {name} has now"):
-        pictures.drawn(name, made)
+        pictures.draw(name, made)
 
 
 def test_the_hash_is_of_what_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,7 @@ def test_epochs_are_the_numpy_loop() -> None:
     inputs = problem.inputs(np.random.default_rng(0))
     assert sorted(inputs["batches"][:5].ravel()) == sorted(inputs["batches"][10:].ravel()) == list(range(40))
     every = {"compared": len(inputs["batches"]), "threads": 1, "dtype": "float64"}
-    task = resnet_simlab.prepare({**problem.parameters, **every}, inputs)
+    task = resnet_simlab.Epochs({**problem.parameters, **every}, inputs)
     first, found = task.answer(task.run()), task.answer(task.run())
     expected = numpy_sgd(dict(problem.parameters), inputs)
     another = numpy_sgd(dict(problem.parameters), {**inputs, "batches": inputs["batches"][::-1]})
@@ -58,9 +58,9 @@ def test_float32_is_within_the_tolerance() -> None:
     """The weights are those of the first five steps of 14."""
     problem = bench.sgd(20, n=100, d=16, batch=50, epochs=7)
     inputs = problem.inputs(np.random.default_rng(1))
-    task = resnet_simlab.prepare({**problem.parameters, "threads": 1}, inputs)
+    task = resnet_simlab.Epochs({**problem.parameters, "threads": 1}, inputs)
     found = task.answer(task.run())
-    early = numpy_sgd(dict(problem.parameters), {**inputs, "batches": inputs["batches"][: bench.COMPARED]})
+    early = numpy_sgd(dict(problem.parameters), {**inputs, "batches": inputs["batches"][: bench.COMPARED_STEPS]})
     for name, right in zip(("W", "b1", "V", "b2"), early, strict=True):
         assert found[name].dtype == np.float32
         assert np.max(np.abs(found[name] - right)) < 0.1 * problem.tolerance * np.max(np.abs(right))
@@ -75,7 +75,7 @@ def test_a_neuron_at_a_kink_agrees_and_a_mistake_does_not() -> None:
     problem = bench.sgd(200)
     inputs = problem.inputs(np.random.default_rng(0))
     parameters = dict(problem.parameters)
-    batches = inputs["batches"][: bench.COMPARED]
+    batches = inputs["batches"][: bench.COMPARED_STEPS]
 
     def descended(batches: np.ndarray = batches, **change: float) -> list[np.ndarray]:
         return numpy_sgd({**parameters, **change}, {**inputs, "batches": batches})

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,15 @@ def test_a_flow_that_diverges_says_so() -> None:
             trained.predict(X)
 
 
+@pytest.fixture
+def ctrl_c_raises() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt, also where a shell started the tests in the background and has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_raises")
 def test_ctrl_c_ends_it_at_once() -> None:
     X, y = arrays()
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))

@@ -101,12 +101,12 @@ def main() -> None:
     if chosen.json:
         print(json.dumps({"machine": machine(), "rows": verdicts, "problems": found}, indent=1))
     else:
-        lines = [("row", "before s", "now s", "now/before", "noise", "")]
-        for row in verdicts:
-            figures = (row.get("seconds_before"), row.get("seconds_now"), row["now"], row["noise"])
-            lines.append((row["row"], *("-" if value is None else f"{value:.4g}" for value in figures), row["verdict"]))
+        lines: list[tuple[str, ...]] = [("row", "before s", "now s", "now/before", "noise", "")]
+        for one in verdicts:
+            figures = (one.get("seconds_before"), one.get("seconds_now"), one["now"], one["noise"])
+            lines.append((one["row"], *("-" if value is None else f"{value:.4g}" for value in figures), one["verdict"]))
         print(table(lines))
-    sys.exit(any(row["verdict"] != "ok" for row in verdicts))
+    sys.exit(any(one["verdict"] != "ok" for one in verdicts))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ import numpy as np
 import psutil
 import tomli_w
 
+from simlab.lab.options import RunOptions
 from simlab.lab.run import run_spec
 from simlab.lab.spec import Spec, resolve
 
@@ -88,8 +89,8 @@ class Clock:
             for name in ("_add", "_commit"):
                 setattr(worker, name, self._timed(getattr(worker, name)))
             if not self.record:
-                worker.writer.add = lambda *a: None  # type: ignore[method-assign]
-                worker.writer.commit = lambda *a: None  # type: ignore[method-assign]
+                for name in ("add", "commit"):
+                    setattr(worker.writer, name, lambda *a: None)
             self.inside = 0.0
             worker.todo.put(partial(worker._compute, 0, False, 0))
             worker.todo.put(None)
@@ -151,7 +152,7 @@ def memory(home: Path) -> dict[str, Any]:
         spec = resolve(tables(experiment={"records": steps // 10 + 1}, flow={"steps": steps}))
         with peak_memory() as peak:
             began = time.perf_counter()
-            run_spec(spec, home / f"memory{steps}", workers=1)
+            run_spec(spec, home / f"memory{steps}", RunOptions(workers=1))
         found[f"{steps} steps"] = {
             "worker_mb": round(peak["worker_mb"], 1), "seconds": round(time.perf_counter() - began, 1)
         }  # fmt: skip
@@ -168,7 +169,7 @@ def many(home: Path, points: int) -> dict[str, Any]:
     for workers in (1, 2):
         directory = home / f"many{workers}"
         began = time.perf_counter()
-        run_spec(spec, directory, workers=workers)
+        run_spec(spec, directory, RunOptions(workers=workers))
         wall = (time.perf_counter() - began) / points
         found[f"{workers} workers"] = {
             "wall_ms": round(1e3 * wall, 3),

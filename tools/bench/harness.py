@@ -35,35 +35,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 CONTESTANTS = Path(__file__).parent / "contestants"
-PATIENCE = 10.0  # seconds that a contestant has to quit by itself
+QUIT_SECONDS = 10.0  # that a contestant has to quit by itself
 Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Contestant:
+    """One program that computes the problem.
+
+    name: name of its row.
+    script: file in contestants/.
+    peer: environment of `peers.sh` that it runs in; None: that of this interpreter.
+    parameters: added to the problem's own.
+    against: contestant whose answer it must give; None: nothing to compare.
+    tolerances: pattern of an answer's name → largest difference, first match first; otherwise the problem's.
+    timed: whether it takes part in the rounds.
+    python: interpreter of its own, such as that of another checkout of simlab.
+    """
+
     name: str
     script: Path
     peer: str | None = None
-    """The environment of `peers.sh` that it runs in; None is this interpreter's."""
-    python: Path | None = None
-    """An interpreter of its own, such as that of another checkout of simlab."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     against: str | None = None
-    """The contestant whose answer it must give; None: nothing to compare."""
     tolerances: Mapping[str, float] = field(default_factory=dict)
-    """By pattern of the answer's name, first match first; otherwise the problem's."""
     timed: bool = True
+    python: Path | None = None
 
 
 @dataclass(frozen=True)
 class Target:
-    """`what` of contestant `of`, divided by that of `over` if given, is at least or at most so much."""
+    """A bound on a measured number of contestant `of`, or on its ratio to that of `over`.
+
+    name: what the report calls it.
+    of: name of a contestant.
+    over: contestant whose number it is divided by; None: not divided.
+    what: seconds (median over the rounds), first_seconds or rise_mb.
+    at_least: lower bound; None: no bound.
+    at_most: upper bound; None: no bound.
+    """
 
     name: str
     of: str
     over: str | None = None
     what: str = "seconds"
-    """seconds (median over the rounds), first_seconds or rise_mb."""
     at_least: float | None = None
     at_most: float | None = None
 
@@ -75,35 +90,56 @@ def largest_difference(ours: NDArray[Any], theirs: NDArray[Any]) -> dict[str, fl
 
 @dataclass(frozen=True)
 class Problem:
+    """What all contestants compute from the same inputs.
+
+    name: name of the problem.
+    inputs: draws the inputs.
+    contestants: in the order of the rows.
+    parameters: what contestants get besides the inputs.
+    tolerance: largest difference of two answers that agree.
+    difference: (answer, the one it must equal) → differences, by what is added to the answer's name.
+    targets: what must hold of the timings.
+    memory_mb: memory that the largest run touches; so much is touched and freed before every run (`warm_memory`).
+    rounds: number of timings, where it is not that of the command line; 0: nothing is timed but the first run.
+    """
+
     name: str
     inputs: Callable[[np.random.Generator], Arrays]
     contestants: tuple[Contestant, ...]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     tolerance: float = 1e-10
     difference: Callable[[NDArray[Any], NDArray[Any]], dict[str, float]] = largest_difference
-    """(answer, the one it must equal) -> differences, by what is added to the answer's name."""
     targets: tuple[Target, ...] = ()
     memory_mb: float = 0.0
-    """What the largest run touches: so much is touched and freed before every run, see `warm_memory`."""
     rounds: int | None = None
-    """Where the problem knows better than the command line; 0: nothing is timed but the first run."""
 
 
 @dataclass
 class Entry:
-    """What was found of one contestant."""
+    """What was found of one contestant.
+
+    name: its name.
+    status: ok, missing, failed or DISAGREES.
+    message: why it is not ok.
+    versions: library → version.
+    prepare_seconds: time for imports and inputs.
+    first_seconds: time of the run that gave the answer; compilation is in it.
+    seconds: time of each round.
+    cpu_seconds: CPU time of each round, of all threads together; unlike `seconds` it hardly depends on other programs.
+    peak_mb: largest memory of the process.
+    rise_mb: its rise over the memory after the preparation.
+    comparison: how each answer differs from the one it must equal.
+    unanswered: answers that it lacks.
+    """
 
     name: str
     status: str = "ok"
-    """ok, missing, failed or DISAGREES"""
     message: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     prepare_seconds: float | None = None
     first_seconds: float | None = None
-    """The run that gave the answer: compilation is in it."""
     seconds: list[float] = field(default_factory=list)
     cpu_seconds: list[float] = field(default_factory=list)
-    """Of all threads together: it hardly changes when other programs take a share of the cores, as `seconds` does."""
     peak_mb: float | None = None
     rise_mb: float | None = None
     comparison: list[dict[str, Any]] = field(default_factory=list)
@@ -197,7 +233,7 @@ class Process:
         if self.popen.poll() is None:
             self.popen.send_signal(signal.SIGCONT)
             try:
-                self.popen.communicate(b'{"do": "quit"}\n', timeout=PATIENCE)
+                self.popen.communicate(b'{"do": "quit"}\n', timeout=QUIT_SECONDS)
             except subprocess.TimeoutExpired:
                 self.popen.kill()
         self.popen.communicate()

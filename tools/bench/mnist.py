@@ -24,8 +24,8 @@ import psutil
 from simlab.record.reader import Results
 
 SPEC = Path(__file__).parents[2] / "runs" / "mnist.toml"
-MINUTES, GIGABYTES = 40.0, 20.0
-EVERY = 0.5  # seconds between two looks at the memory
+MOST_MINUTES, MOST_GIGABYTES = 40.0, 20.0
+POLL_SECONDS = 0.5  # between two looks at the memory
 
 
 def memory(process: psutil.Process) -> float:
@@ -52,7 +52,7 @@ def watch(command: list[str], kill_after: float | None) -> tuple[int, float]:
                     one.send_signal(signal.SIGKILL)
         except psutil.NoSuchProcess:
             break
-        time.sleep(EVERY)
+        time.sleep(POLL_SECONDS)
     return running.wait(), most
 
 
@@ -95,9 +95,9 @@ def main() -> int:
             print(f"the run ended with exit code {code}", file=sys.stderr)
             return 1
         print(table(Results(out)))
-        slow, large = minutes > MINUTES, most / 1e9 > GIGABYTES
-        print(f"\n{minutes:.1f} minutes (at most {MINUTES:g}){' MISSED' if slow else ''}")
-        print(f"{most / 1e9:.1f} GB (at most {GIGABYTES:g}){' MISSED' if large else ''}")
+        slow, large = minutes > MOST_MINUTES, most / 1e9 > MOST_GIGABYTES
+        print(f"\n{minutes:.1f} minutes (at most {MOST_MINUTES:g}){' MISSED' if slow else ''}")
+        print(f"{most / 1e9:.1f} GB (at most {MOST_GIGABYTES:g}){' MISSED' if large else ''}")
         return int(slow or large)
 
 

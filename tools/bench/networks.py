@@ -7,7 +7,7 @@
 
 small, medium, large: (n, d, m) = (256, 16, 64), (1000, 32, 1000), (4000, 64, 4000). Every contestant makes the same
 steps from the same weights, and the weights at the end are compared before anything is timed. JAX: one jitted scan.
-PyTorch: eager, autograd, torch.optim.SGD. products: NumPy's W Xᵀ and G X alone, once a step.
+PyTorch: eager, autograd, torch.optim.SGD. products: NumPy's W Xᵀ and G X alone, once per step.
 
 Exit code 1 if a target is missed, answers disagree or a contestant fails; a missing peer is only reported.
 """
@@ -25,7 +25,7 @@ SIZES = {
     "medium": ((1000, 32, 1000), 60, 1.2),
     "large": ((4000, 64, 4000), 4, 1.4),
 }
-"""(n, d, m), steps a run, and how many times as fast as JAX."""
+"""(n, d, m), steps per run, and how many times as fast as JAX."""
 
 
 def descent(name: str) -> Problem:

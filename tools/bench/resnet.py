@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 EPOCHS = {200: 50, 1000: 15}
 """By width: of 20 steps each."""
 OUTPUTS = 8
-COMPARED = 5
+COMPARED_STEPS = 5
 """Steps after which the weights are compared."""
 MOVED = 0.02  # of the way from the first weights to the last, its length
 
@@ -94,7 +94,7 @@ def sgd(m: int, n: int = 1000, d: int = 30, batch: int = 50, epochs: int | None 
             Contestant("torch", CONTESTANTS / "resnet_torch.py", peer="torch", parameters={"threads": 1}, **held),
             Contestant("simlab", CONTESTANTS / "resnet_simlab.py", **held),
         ),
-        parameters={"n": n, "d": d, "m": m, "batch": batch, "epochs": epochs, "compared": COMPARED,
+        parameters={"n": n, "d": d, "m": m, "batch": batch, "epochs": epochs, "compared": COMPARED_STEPS,
                     "step": 0.1, "momentum": 0.9, "weight_decay": 5e-4},
         tolerance=1e-4,
         difference=by_neuron,

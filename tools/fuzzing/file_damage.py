@@ -13,7 +13,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-PAGES = (16, 64, 512, 4096)
+PAGE_BYTES = (16, 64, 512, 4096)
 
 
 def flipped(chance: random.Random, data: bytearray) -> bytes:
@@ -49,7 +49,7 @@ def cut_short(chance: random.Random, data: bytearray) -> bytes:
 
 def pages_changed(chance: random.Random, data: bytearray) -> bytes:
     """Pages zeroed, doubled, exchanged or filled with noise, as disks do."""
-    size = chance.choice(PAGES)
+    size = chance.choice(PAGE_BYTES)
     count = max(1, len(data) // size)
     a, b = chance.randrange(count) * size, chance.randrange(count) * size
     page = bytes(data[a : a + size])

@@ -25,12 +25,12 @@ from simlab.lab.spec import Spec, resolve
 from simlab.record.provenance import provenance
 from simlab.record.schema import Output
 from simlab.record.segments import Checkpoint
-from simlab.record.writer import MERGE_AT, Writer
+from simlab.record.writer import MERGE_SEGMENTS, Writer
 
 PARTS = ("run", "gram", "part", "data", "ledger", "decoy")
 KERNELS = {"ntk": kernels.ntk(2)}
-INPUTS = 400  # rows of the Gram matrix: more than one block
-LEAST_MEMORY = 500 << 20  # so that blocks are small
+INPUT_ROWS = 400  # rows of the Gram matrix: more than one block
+MEMORY_BYTES = 500 << 20  # so that blocks are small
 
 
 class _Stopped(Exception):
@@ -67,7 +67,7 @@ def make_run(home: Path) -> None:
         writer.finish(point, 5)
     writer.fail(3, 0, "ValueError: planted", "Traceback: planted")
     writer.commit({4: Checkpoint(_state(rng), 0, 0, 0)})
-    for record in range(MERGE_AT + 2):  # the first of them are merged
+    for record in range(MERGE_SEGMENTS + 2):  # the first of them are merged
         _add(writer, 2, record, 1, outputs, rng)
         writer.commit({2: Checkpoint(_state(rng), record + 1, 0, record)})
     collate_run(run, chosen)
@@ -83,8 +83,8 @@ def _add(
 ) -> None:
     def values(output: Output, rows: int) -> NDArray[Any]:
         shape = (rows, *(len(output.coords.get(dim, range(3))) for dim in output.inner))
-        kind = np.dtype(output.dtype)
-        return np.zeros(shape, dtype=kind) if kind.kind == "i" else rng.normal(size=shape).astype(kind)
+        dtype = np.dtype(output.dtype)
+        return np.zeros(shape, dtype=dtype) if dtype.kind == "i" else rng.normal(size=shape).astype(dtype)
 
     writer.add(point, first, {name: values(o, count) for name, o in outputs.items() if o.is_trajectory})
     if first == 0:
@@ -92,7 +92,7 @@ def _add(
 
 
 def inputs() -> NDArray[np.float64]:
-    return np.random.default_rng(9).normal(size=(INPUTS, 3))
+    return np.random.default_rng(9).normal(size=(INPUT_ROWS, 3))
 
 
 def make_gram(home: Path) -> None:
@@ -109,7 +109,7 @@ def make_gram(home: Path) -> None:
             KERNELS,
             inputs(),
             home / "part" / "K.h5",
-            limits=store.Limits(LEAST_MEMORY, threads=1, commit_seconds=0.0),
+            limits=store.Limits(MEMORY_BYTES, threads=1, commit_seconds=0.0),
             listener=store.Listener(progress=stop),
         )
     except _Stopped:
@@ -119,7 +119,7 @@ def make_gram(home: Path) -> None:
 
 def gram(path: Path) -> None:
     """The Gram matrices, written or gone on with."""
-    store.gram_file(KERNELS, inputs(), path, limits=store.Limits(LEAST_MEMORY, threads=1))
+    store.gram_file(KERNELS, inputs(), path, limits=store.Limits(MEMORY_BYTES, threads=1))
 
 
 def make_data(home: Path) -> None:

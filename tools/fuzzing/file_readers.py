@@ -134,7 +134,7 @@ def _array(home: Path, path: Path) -> Any:
 
 def _command(*arguments: str) -> str:
     """What a command prints."""
-    from simlab.cli._app import app
+    from simlab.cli.app import app
 
     out = io.StringIO()
     with contextlib.redirect_stdout(out):

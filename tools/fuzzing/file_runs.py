@@ -136,6 +136,6 @@ def snapshot(home: Path, *parts: str) -> dict[str, str]:
     return found
 
 
-def shown(seed: int, number: int) -> dict[str, Any]:
+def describe(seed: int, number: int) -> dict[str, Any]:
     """What a case is, for people."""
     return {}

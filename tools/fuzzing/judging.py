@@ -27,10 +27,10 @@ import click
 
 from simlab.core.errors import SimlabError
 
-SECONDS = 5.0  # of CPU time, all threads together: what else runs on the machine does not count
-TOO_LONG = f"over {SECONDS:g} s of CPU time"
-MEMORY = 1 << 30  # bytes, of the whole process
-LONGEST_LINE = 500
+CPU_SECONDS = 5.0  # of all threads together: what else runs on the machine does not count
+TOO_LONG = f"over {CPU_SECONDS:g} s of CPU time"
+MEMORY_BYTES = 1 << 30  # of the whole process
+LINE_LETTERS = 500
 PROGRESS = "simlab: checking the points"  # said where a sweep is so long that checking it takes seconds
 READ_LETTERS = 2_000_000  # whoever reads what is printed leaves then: a million points are a hundred million letters
 PLANTED = "fuzz_planted"  # a module on the path that nothing may import
@@ -88,7 +88,7 @@ class _Pipe(io.StringIO):
         return len(text)
 
 
-OWN = 400 << 20
+OWN_BYTES = 400 << 20
 """What Python with simlab's libraries takes; beyond that the process holds what others left in it, as in tests."""
 
 
@@ -98,9 +98,9 @@ class Judge:
     log: file descriptor that standard output and error of the whole process go to, None where they are not redirected.
     """
 
-    def __init__(self, log: int | None = None, seconds: float = SECONDS, memory: int = MEMORY) -> None:
+    def __init__(self, log: int | None = None, seconds: float = CPU_SECONDS, memory: int = MEMORY_BYTES) -> None:
         self.log, self.seconds, self.memory = log, seconds, memory
-        self.base = min(_resident(), OWN)
+        self.base = min(_resident(), OWN_BYTES)
         self.memory_may_end = False  # a file may hold more than there is memory: then one line is right
 
     def __call__(self, action: Callable[[], object]) -> Verdict:
@@ -118,11 +118,11 @@ class Judge:
         verdict.seconds, verdict.wall = time.process_time() - began, time.monotonic() - wall
         verdict.memory = self.base + max(0, _peak() - before)
         if not verdict.is_violation:
-            verdict.outcome = self._beside(verdict, warned, err.getvalue(), logged) or verdict.outcome
+            verdict.outcome = self._side_effect(verdict, warned, err.getvalue(), logged) or verdict.outcome
         return verdict
 
-    def _beside(self, verdict: Verdict, warned: list[Any], said: str, logged: int) -> str:
-        """What was violated beside the outcome, "" if nothing."""
+    def _side_effect(self, verdict: Verdict, warned: list[Any], said: str, logged: int) -> str:
+        """What was violated although the outcome is right, "" if nothing."""
         if PLANTED in sys.modules:
             del sys.modules[PLANTED]
             return "a module that the spec names was imported"
@@ -190,9 +190,9 @@ def judged_error(error: BaseException, memory_may_end: bool = False) -> Verdict:
     if _from_memory(error) and not (memory_may_end and isinstance(error, SimlabError)):
         return Verdict(f"memory exhausted at {where}", detail=str(error)[:300], trace=trace)
     if isinstance(error, click.UsageError):
-        from simlab.cli import _usage
+        from simlab.cli import usage
 
-        line = _usage.in_one_line(error)
+        line = usage.in_one_line(error)
     elif isinstance(error, SimlabError):
         line = str(error)
     else:
@@ -203,8 +203,8 @@ def judged_error(error: BaseException, memory_may_end: bool = False) -> Verdict:
 
 def bad_line(line: str) -> str:
     """What is wrong with an error line, "" if nothing."""
-    if len(line) >= LONGEST_LINE:
-        return f"an error line of {LONGEST_LINE} letters or more"
+    if len(line) >= LINE_LETTERS:
+        return f"an error line of {LINE_LETTERS} letters or more"
     if not line.strip():
         return "an empty error line"
     if len(line.splitlines()) > 1:

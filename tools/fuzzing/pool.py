@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from fuzzing.judging import TOO_LONG, Judge, Verdict
 
 WALL_SECONDS = 120.0  # by the clock, with no answer: it hangs; beside other work 2 s of CPU once took 30
-CHUNK = 25
+CHUNK_CASES = 25
 START_SECONDS = 120.0
 
 
@@ -111,7 +111,7 @@ def run_all(
             worker = Worker(name, seed, home)
             while True:
                 with lock:
-                    chunk = list(itertools.islice(numbers, CHUNK))
+                    chunk = list(itertools.islice(numbers, CHUNK_CASES))
                 if not chunk:
                     return
                 for number in chunk:

@@ -21,7 +21,7 @@ from simlab.core import catalogue
 from simlab.lab import bundled
 from simlab.lab.sweep import GENERATORS
 
-LISTED = 3  # values that are left of an axis
+AXIS_VALUES = 3  # values that are left of an axis
 
 
 @dataclass
@@ -97,12 +97,12 @@ def _cut(tables: Tables) -> None:
     sweep = tables.get("sweep", {})
     for key, value in sweep.items():
         if isinstance(value, list) and key not in ("zip", "independent"):
-            sweep[key] = value[:LISTED]
+            sweep[key] = value[:AXIS_VALUES]
         elif isinstance(value, dict) and next(iter(value), "") in GENERATORS[:3]:
             numbers = next(iter(value.values()))
-            sweep[key] = {next(iter(value)): [*numbers[:2], min(numbers[2], LISTED)]}
+            sweep[key] = {next(iter(value)): [*numbers[:2], min(numbers[2], AXIS_VALUES)]}
     if isinstance(sweep.get("seeds"), int):
-        sweep["seeds"] = min(sweep["seeds"], LISTED)
+        sweep["seeds"] = min(sweep["seeds"], AXIS_VALUES)
 
 
 def _in_tables(chance: random.Random, tables: Tables, found: Case) -> str:

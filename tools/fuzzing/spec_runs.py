@@ -10,11 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from fuzzing import spec_cases
-from fuzzing.judging import LONGEST_LINE, MEMORY, PLANTED, SECONDS, Judge, Verdict, bad_line
+import click
 
-IN_A_PROCESS = 1000  # one case in so many goes through the command line
-NEEDS_CHECKED = 5  # one in so many is also asked what a run would need
+from fuzzing import spec_cases
+from fuzzing.judging import CPU_SECONDS, LINE_LETTERS, MEMORY_BYTES, PLANTED, Judge, Verdict, bad_line
+from simlab.cli.app import app
+
+PROCESS_CASES = 1000  # one of so many goes through a process of its own
+NEEDS_CASES = 5  # of one of so many it is also asked what a run would need
 
 
 class Specs:
@@ -26,8 +29,7 @@ class Specs:
         for name in ("SIMLAB_ALLOW_CODE", "SIMLAB_DATA"):
             os.environ.pop(name, None)
         plant(home / "planted")
-        from simlab.cli import _run  # noqa: F401  what a first case must not be charged for
-
+        app.get_command(click.Context(app), "run")  # imports what a first case must not be charged for
         spec_cases.originals()
         for text in (spec_cases.originals()[0][1], "[experiment]\nkind = 'spectrum'\n"):
             self.path.write_text(text)
@@ -37,27 +39,26 @@ class Specs:
     def run(self, number: int) -> Verdict:
         case = spec_cases.case(self.seed, number)
         self.path.write_bytes(case.content)
-        needs = random.Random(number).randrange(NEEDS_CHECKED) == 0
+        needs = random.Random(number).randrange(NEEDS_CASES) == 0
         verdict = self.judge(lambda: self._dry_run(case.options, needs))
-        if number % IN_A_PROCESS == 0 and not verdict.is_violation:
+        if number % PROCESS_CASES == 0 and not verdict.is_violation:
             verdict = self._through_the_command_line(case.options, verdict)
         verdict.about = f"{case.about} {' '.join(case.options)}"[:400]
         return verdict
 
     def _dry_run(self, options: list[str], needs: bool) -> None:
-        from simlab.cli._run import run
         from simlab.lab import needs as need
         from simlab.lab.run import load_for
 
         out = str(self.home / "out")
-        run.main([str(self.path), "-o", out, "--dry-run", *options], "simlab run", standalone_mode=False)
+        app.main(["run", str(self.path), "-o", out, "--dry-run", *options], "simlab", standalone_mode=False)
         if needs and "--set" not in options:
             need.check(load_for(out, str(self.path)))
 
     def _through_the_command_line(self, options: list[str], inside: Verdict) -> Verdict:
         def limited() -> None:
-            resource.setrlimit(resource.RLIMIT_CPU, (int(SECONDS) + 5, int(SECONDS) + 5))
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY * 4, MEMORY * 4))
+            resource.setrlimit(resource.RLIMIT_CPU, (int(CPU_SECONDS) + 5, int(CPU_SECONDS) + 5))
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES * 4, MEMORY_BYTES * 4))
 
         (self.home / "planted" / "imported").unlink(missing_ok=True)
         arguments = ["run", str(self.path), "-o", str(self.home / "out"), "--dry-run", *options]
@@ -83,7 +84,7 @@ def bad_output(code: int, said: str, outcome: str) -> str:
         return f"exit code {code} for a refused spec"
     if not said.startswith("simlab: ") or not said.endswith("\n"):
         return "no line of simlab"
-    return bad_line(said[:-1]) or ("" if len(said) < LONGEST_LINE else "too long")
+    return bad_line(said[:-1]) or ("" if len(said) < LINE_LETTERS else "too long")
 
 
 def plant(home: Path) -> None:
@@ -94,7 +95,7 @@ def plant(home: Path) -> None:
     sys.path.insert(0, str(home))
 
 
-def shown(seed: int, number: int) -> dict[str, Any]:
+def describe(seed: int, number: int) -> dict[str, Any]:
     """What a case is, for people."""
     case = spec_cases.case(seed, number)
     return {"about": case.about, "options": case.options, "spec": case.content.decode("utf-8", "backslashreplace")}

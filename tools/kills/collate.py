@@ -23,7 +23,7 @@ class Collate(Work):
             alone(["collate", str(self.old), "-q"])
             shutil.copytree(self.old, self.new)
             unfinished(spec, self.new, 6)
-        self.life = alone(["collate", str(self.new), "-q"])
+        self.life_seconds = alone(["collate", str(self.new), "-q"])
 
     def begin(self, chance: random.Random) -> None:
         shutil.copytree(self.new, self.place)
@@ -35,7 +35,7 @@ class Collate(Work):
     def command(self, chance: random.Random) -> list[str]:
         return ["collate", str(self.place), "-q"]
 
-    def beside(self, chance: random.Random) -> list[str] | None:
+    def second_command(self, chance: random.Random) -> list[str] | None:
         at = str(self.place)
         return chance.choice([None, None, ["collate", at, "-q"], ["show", at], ["status", at]])
 

@@ -25,7 +25,7 @@ class Gram(Work):
         self.reference.mkdir(parents=True, exist_ok=True)
         self.inputs = self.home / "X.npy"
         np.save(self.inputs, np.random.default_rng(5).standard_normal((ROWS, DIM)))
-        self.life = alone(self._arguments(self.reference))
+        self.life_seconds = alone(self._arguments(self.reference))
         with h5py.File(self.reference / "K.h5") as file:
             self.whole = {name: np.asarray(dataset[()]) for name, dataset in file.items()}
 
@@ -41,7 +41,7 @@ class Gram(Work):
     def command(self, chance: random.Random) -> list[str]:
         return self._arguments(self.place, chance.choice(["0", "0", "0", "0.2"]))
 
-    def beside(self, chance: random.Random) -> list[str] | None:
+    def second_command(self, chance: random.Random) -> list[str] | None:
         return self.command(chance) if chance.random() < 0.25 else None
 
     def check(self) -> int:

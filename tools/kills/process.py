@@ -15,8 +15,8 @@ from typing import ClassVar
 import psutil
 
 POLL_SECONDS = 0.002
-PATIENCE = 600.0  # seconds that a process has to end its work
-EXIT_PATIENCE = 60.0  # seconds that it has to end after a signal
+WORK_SECONDS = 600.0  # that a process has to end its work
+EXIT_SECONDS = 60.0  # that it has to end after a signal
 EXIT_CODES = {"KILL": -9, "TERM": 143, "INT": 130}
 
 
@@ -60,7 +60,7 @@ class Command:
         finally:
             self.stderr.close()
 
-    def wait(self, patience: float = PATIENCE) -> tuple[int, str]:
+    def wait(self, patience: float = WORK_SECONDS) -> tuple[int, str]:
         """Wait for it: exit code and what it said so far; its orphans may say more."""
         try:
             self.process.wait(patience)

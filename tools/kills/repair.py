@@ -35,7 +35,7 @@ class Repair(Work):
         if not self.whole.exists():
             unfinished(spec, self.stopped, 4)
             shutil.copytree(self.stopped, self.whole)
-        self.life = alone(["resume", str(self.whole), "--workers", str(self.workers), "-q"])
+        self.life_seconds = alone(["resume", str(self.whole), "--workers", str(self.workers), "-q"])
 
     def begin(self, chance: random.Random) -> None:
         shutil.copytree(self.stopped, self.place)
@@ -45,7 +45,7 @@ class Repair(Work):
         run = RunDirectory(self.place)
         index = run.index(run.read_spec())
         # Of a point under way nobody knows what an earlier commit of it held: it begins anew.
-        touched |= {point for point, at in index.checkpoints.items() if at.serial > 1}
+        touched |= {point for point, at in index.checkpoints.items() if at.reached.serial > 1}
         whole = committed(self.place)
         self.bit = flip(victim, chance)
         self.damaged = victim.read_bytes()

@@ -18,7 +18,7 @@ class Reproduce(Work):
     compared = "every dataset of every results.h5, verdict.json, ledger.json and figure.png"
 
     def prepare(self) -> None:
-        self.life = alone(["reproduce", *CLAIMS, "--quick", "-o", str(self.reference), "-q"])
+        self.life_seconds = alone(["reproduce", *CLAIMS, "--quick", "-o", str(self.reference), "-q"])
         self.runs = sorted(path.parent.relative_to(self.reference) for path in self.reference.rglob("results.h5"))
 
     def begin(self, chance: random.Random) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kills.process import EXIT_CODES, Command, Violation
 from kills.work import Work, agrees_so_far, alone, committed, datasets, none_lost, same_bytes, same_datasets
-from simlab.record.writer import MERGE_AT
+from simlab.record.writer import MERGE_SEGMENTS
 
 SPEC = """
 [experiment]
@@ -50,7 +50,9 @@ class Sweep(Work):
         self.spec = self.home / f"{self.name}.toml"
         self.spec.write_text(SPEC.format(steps=self.steps), encoding="utf-8")
         self.facts["most_segments"] = 0
-        self.life = alone(["run", str(self.spec), "-o", str(self.reference), "--workers", str(self.workers), "-q"])
+        self.life_seconds = alone(
+            ["run", str(self.spec), "-o", str(self.reference), "--workers", str(self.workers), "-q"]
+        )
         self.whole = datasets(self.reference / "results.h5")
 
     def begin(self, chance: random.Random) -> None:
@@ -62,7 +64,7 @@ class Sweep(Work):
         workers, seconds = chance.choice([1, self.workers]), chance.choice(COMMIT_SECONDS)
         return [*what, "--workers", str(workers), "--commit-seconds", seconds, "-q"]
 
-    def beside(self, chance: random.Random) -> list[str] | None:
+    def second_command(self, chance: random.Random) -> list[str] | None:
         at = str(self.place)
         if not (self.place / "spec.toml").exists() or chance.random() < 0.4:
             return None
@@ -101,7 +103,7 @@ def unfinished(spec: Path, directory: Path, segments: int, merged: bool = False)
     def enough() -> bool:
         names = [path.stem for path in (directory / "segments").glob("*.h5")]
         # A writer numbers its segments; it merges the first eight.
-        return len(names) >= segments and (not merged or any(int(name[-6:]) >= MERGE_AT for name in names))
+        return len(names) >= segments and (not merged or any(int(name[-6:]) >= MERGE_SEGMENTS for name in names))
 
     while command.alive and not enough():
         time.sleep(0.01)

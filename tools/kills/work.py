@@ -18,8 +18,8 @@ from kills.process import Command, Violation
 from simlab.lab.directory import RunDirectory
 from simlab.record.verify import verify_run
 
-READ_AGAIN = 20
-IN_USE = "another"  # process: a second one on the same files is refused so
+READ_ATTEMPTS = 20
+IN_USE = "another"  # a word of the error with which a second process on the same files is refused
 
 
 class Work(ABC):
@@ -39,8 +39,7 @@ class Work(ABC):
         self.place = home / f"{self.name}_killed"
         self.reference = home / f"{self.name}_alone"
         self.facts: dict[str, Any] = {"sound_checks": 0}
-        self.life = 5.0
-        """seconds that a process takes from nothing to the end"""
+        self.life_seconds = 5.0  # that a process takes from nothing to the end
 
     @abstractmethod
     def prepare(self) -> None:
@@ -62,8 +61,8 @@ class Work(ABC):
     def compare(self) -> int:
         """Once the work is done: everything equals `reference`. Returns how many things were compared."""
 
-    def beside(self, chance: random.Random) -> list[str] | None:
-        """The arguments of a second process to start beside the first, if any."""
+    def second_command(self, chance: random.Random) -> list[str] | None:
+        """The arguments of a second process, to run at the same time as the first; None for no such process."""
         return None
 
     def look(self) -> None:  # noqa: B027
@@ -73,14 +72,14 @@ class Work(ABC):
         """Whether some file with numbers or a figure is half-written at this instant."""
         return any(not path.name.startswith(("spec.toml", "given.toml")) for path in self.place.rglob("*.tmp"))
 
-    def accepts(self, arguments: list[str], code: int, said: str, seconded: bool) -> bool:
-        """Whether a process that was not killed may end so; `seconded`: it was not alone."""
-        return code == 0 or (code == 2 and seconded and IN_USE in said)
+    def accepts(self, arguments: list[str], code: int, said: str, has_second: bool) -> bool:
+        """Whether a process that was not killed may end so; `has_second`: it was not alone."""
+        return code == 0 or (code == 2 and has_second and IN_USE in said)
 
     def sound(self, directory: Path) -> None:
         """No file of a run is called damaged: after kills that would be a false alarm."""
         self.facts["sound_checks"] += 1
-        for _ in range(READ_AGAIN):
+        for _ in range(READ_ATTEMPTS):
             try:
                 if lines := verify_run(directory):
                     raise Violation("failing", f"called damaged after a kill: {lines[0]}")
@@ -106,7 +105,7 @@ def committed(directory: Path) -> dict[int, int]:
     spec = run.read_spec()
     index = run.index(spec)
     index.check_rows(spec.sweep.points)
-    found = {point: at.records for point, at in index.checkpoints.items()}
+    found = {point: at.reached.records for point, at in index.checkpoints.items()}
     return found | {point: length + 1 for point, length in index.finished.items()}
 
 

@@ -26,7 +26,7 @@ from simlab.core.jit import jit
 from simlab.core.resources import cores
 from simlab.kernels.gram import table
 from simlab.kernels.gram.pairs import correlations, row_norms
-from simlab.kernels.gram.stack import Stack, table_for
+from simlab.kernels.gram.stack import Stack, by_family, table_for
 from simlab.kernels.kernel import Floats, Kernel, Leaf, Pairs, leaves_of
 
 TILE_ROWS = 384
@@ -156,21 +156,22 @@ class Assembly:
 
     @classmethod
     def of(cls, kernels: Sequence[Kernel], X: NDArray[Any], Y: NDArray[Any], symmetric: bool) -> Assembly:
+        """For K(x_i, y_j) of each kernel; refuses inputs that are not finite, or on which a kernel overflows."""
         x = norms_of(X)
         y = x if symmetric else norms_of(Y, "Y")
         every = x if symmetric else np.concatenate([x, y])
         radius = _common(every)
         tabled: dict[int, list[tuple[Leaf, Floats]]] = {}
-        families: dict[Any, list[Leaf]] = {}
+        others: list[Leaf] = []
         for leaf in leaves_of(kernels):
             leaf.check_inputs(every, X.shape[1])
             coefficients = table_for(leaf, X.shape[1], radius)
             if coefficients is None:
-                families.setdefault(leaf.family(), []).append(leaf)
+                others.append(leaf)
             else:
                 tabled.setdefault(coefficients.shape[0], []).append((leaf, coefficients))
         stacks = [Stack.of(group, x, y, radius) for group in tabled.values()]
-        return cls(list(kernels), X, Y, x, y, symmetric, stacks, list(families.values()))
+        return cls(list(kernels), X, Y, x, y, symmetric, stacks, by_family(others))
 
     def fill(
         self,

@@ -44,11 +44,13 @@ class Journal:
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Of the matrices."""
         kind: np.dtype[Any] = np.dtype(self.identity["dtype"])
         return kind
 
     @property
     def blocks(self) -> list[Block]:
+        """In the order of their numbers."""
         return blocks(self.n, self.block)
 
     def extents(self) -> list[tuple[int, int]]:
@@ -57,6 +59,7 @@ class Journal:
         return [(begin, begin + length) for begin in sorted(self.offsets.values()) if length]
 
     def text(self) -> str:
+        """One line of JSON."""
         content = {
             "identity": self.identity,
             "n": self.n,
@@ -69,12 +72,13 @@ class Journal:
         return json.dumps({**content, CHECKSUM: _checksum(content)})
 
     def commit(self, path: Path) -> None:
+        """Write it to this file, by a rename."""
         with committing(path) as temporary:
             temporary.write_text(self.text(), encoding="utf-8")
 
     @classmethod
     def parse(cls, text: bytes, where: Path) -> Journal:
-        """Refuses any text that `text` did not write, to the last bit."""
+        """The journal whose `text` this is, to the last bit; refuses any other. `where` is the file, for the error."""
         try:
             content: dict[str, Any] = json.loads(text)
             content.pop(CHECKSUM)
@@ -90,6 +94,7 @@ class Journal:
 
     @classmethod
     def read(cls, path: Path) -> Journal:
+        """From the file that `commit` wrote."""
         return cls.parse(path.read_bytes(), path)
 
 

@@ -1,7 +1,7 @@
 """The files of a Gram store, ``K.h5`` and beside it ``.part``, ``.part.json`` and ``.lock``: regular files, or refused.
 
-A result that is a link stands for the file that it leads to. The others are never links: who may write in a shared
-directory could have another file written, or thrown away, through them.
+A result that is a link stands for the file that it leads to. The others must not be links: through one, somebody who
+may write in a shared directory could make simlab overwrite or delete another file.
 """
 
 from __future__ import annotations

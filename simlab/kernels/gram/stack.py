@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,9 +13,11 @@ from simlab.kernels.kernel import Floats, Integers, Leaf, Pairs
 
 @dataclass
 class Stack:
-    """Leaves with tables of one size: (leaves, 2P, 8), and what to multiply by for every row and every column.
+    """Leaves with tables of one size.
 
-    A table is for inputs of one norm: 1 for a homogeneous kernel, the sphere's radius for others.
+    tables : (leaves, 2P, 8). Each is for inputs of one norm: 1 for a homogeneous kernel, the sphere's radius otherwise.
+    left, right : (leaves, n), (leaves, m): what a value is multiplied by for its row and for its column.
+    radius: of the sphere that all inputs lie on; None where they lie on none.
     """
 
     leaves: list[Leaf]
@@ -27,6 +28,7 @@ class Stack:
 
     @classmethod
     def of(cls, group: Sequence[tuple[Leaf, Floats]], x: Floats, y: Floats, radius: float | None) -> Stack:
+        """From (leaf, table) and the inputs' norms x : (n,), y : (m,)."""
         leaves = [leaf for leaf, _ in group]
         left, right = (np.stack([_factor(leaf, norms) for leaf in leaves]) for norms in (x, y))
         return cls(leaves, np.stack([coefficients for _, coefficients in group]), left, right, radius)
@@ -39,7 +41,7 @@ class Stack:
         t, s = np.concatenate([[0.0], t[apart]]), np.concatenate([[2.0], s[apart]])
         values = np.empty((len(self.leaves), t.size))
         for family in by_family(self.leaves):
-            norm = norm_of(family[0], self.radius)
+            norm = table_norm(family[0], self.radius)
             assert norm is not None  # else there would be no table
             found = family[0].evaluate(family, Pairs.on_sphere(norm, t, s, dim))
             for leaf, row in zip(family, found, strict=True):
@@ -47,13 +49,14 @@ class Stack:
         return np.asarray(values[:, index] * (self.left[:, rows] * self.right[:, columns]))
 
 
-def norm_of(leaf: Leaf, radius: float | None) -> float | None:
-    """Of the inputs that a leaf's table is for."""
+def table_norm(leaf: Leaf, radius: float | None) -> float | None:
+    """The norm of the inputs that a leaf's table is for; None where no table serves."""
     return 1.0 if leaf.homogeneity() is not None else radius
 
 
 def table_for(leaf: Leaf, dim: int, radius: float | None) -> Floats | None:
-    norm = norm_of(leaf, radius)
+    """A leaf's table; None where there is none. `radius` as in `Stack`."""
+    norm = table_norm(leaf, radius)
     return None if norm is None else table.table(leaf, dim if leaf.depends_on_dim() else 1, norm)
 
 
@@ -66,7 +69,8 @@ def _factor(leaf: Leaf, norms: Floats) -> Floats:
 
 
 def by_family(leaves: Sequence[Leaf]) -> list[list[Leaf]]:
-    families: dict[Any, list[Leaf]] = {}
+    """Leaves that are evaluated together, in order."""
+    families: dict[Hashable, list[Leaf]] = {}
     for leaf in leaves:
         families.setdefault(leaf.family(), []).append(leaf)
     return list(families.values())

@@ -80,6 +80,7 @@ class Task:
 
     @classmethod
     def of(cls, kernels: Mapping[str, Kernel], X: NDArray[Any], dtype: Any, memory: int | None) -> Task:
+        """With blocks as large as `memory` bytes allow."""
         mapped = isinstance(X, np.memmap)  # its pages come and go
         data, kind = inputs(X, "X"), np.dtype(dtype)
         block = LARGEST_BLOCK_ROWS
@@ -107,6 +108,7 @@ class Task:
         }
 
     def blocks(self) -> list[Block]:
+        """On and below the diagonal, in the order of their numbers."""
         return blocks(self.X.shape[0], self.block)
 
 
@@ -175,7 +177,8 @@ def _create(task: Task, places: Places, identity: Mapping[str, Any]) -> Journal:
     try:
         skeleton.create(part, journal)
     except (OSError, RuntimeError) as error:  # HDF5 tells a file-size limit as the latter
-        raise WriteFailed(f"{part}: cannot write: {getattr(error, 'strerror', None) or error}") from error
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise WriteFailed(f"{part}: cannot write: {reason or error}") from error
     journal.commit(places.journal)
     return journal
 

@@ -109,6 +109,7 @@ def damaged_blocks(
 
 
 def lines_of(path: Path, damage: dict[int, list[str]]) -> list[str]:
+    """What `damaged_blocks` found, one line per place."""
     return [f"{path}: damaged: {place}" for places in damage.values() for place in places]
 
 

@@ -1,13 +1,16 @@
 """Depth for free: a kernel on a sphere is one function of the angle, tabulated once and looked up. MATH §3.
 
-Two tables, one for u ≥ 0 and one for u < 0, as κ has its own singularity at either end: z = 1 − |u| is the distance
-from it. The mesh is geometric: every octave [2^{−e−1}, 2^{−e}) of z, down to 2^{−20}, is cut into 2^b pieces, so that
-each piece is as far from the singularity, whatever its power (√z of ReLU, z^{1/2^{L−1}} of the step), in units of its
-own width, and a kernel of depth L, which varies on the scale √z ~ 1/L, needs no finer mesh than a shallow one. Piece
-and local coordinate ζ ∈ [−1, 1] are the leading and the trailing bits of z: no square root, no logarithm. A piece
-holds a polynomial of degree 7 in ζ, one cache line, through the Chebyshev points; it is checked at others, and where
-128 pieces per octave still miss 1e-13 of the largest value there is no table and the recursion is used. Pairs nearer
-than 2^{−20} are not looked up but computed (`simlab.kernels.gram.pairs`): an inner product has lost their digits.
+There are two tables, one for u ≥ 0 and one for u < 0, as κ has its own singularity at either end; z = 1 − |u| is the
+distance from it. Every octave [2^{−e−1}, 2^{−e}) of z, down to 2^{−20}, is cut into 2^b pieces of equal length. On this
+geometric mesh every piece lies equally far from the singularity in units of its own length, which resolves any power
+(√z of ReLU, z^{1/2^{L−1}} of the step) equally well. A kernel of depth L varies on the scale √z ~ 1/L, and needs no
+finer mesh than a shallow one.
+
+The leading bits of z are the number of the piece, the trailing ones the local coordinate ζ ∈ [−1, 1]: no square root,
+no logarithm. A piece holds a polynomial of degree 7 in ζ, one cache line, through Chebyshev's points; it is checked at
+other points. Where 128 pieces per octave still miss 1e-13 of the largest value, there is no table and the recursion is
+used. Pairs nearer than 2^{−20} are not looked up but computed (`simlab.kernels.gram.pairs`): an inner product has lost
+their digits.
 """
 
 from __future__ import annotations

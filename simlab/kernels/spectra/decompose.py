@@ -87,7 +87,7 @@ def _trace(kernel: Kernel) -> float:
 
 def _eigenvalues(kernel: Kernel, dim: int, max_degree: int, domain: str, rtol: float) -> Eigenvalues:
     if domain == "sphere" and isinstance(kernel, Leaf):
-        series: Eigenvalues | None = kernel.series_eigenvalues(dim, max_degree, rtol)
+        series = kernel.series_eigenvalues(dim, max_degree, rtol)
         if series is not None:
             return series
     grading = 1 if domain == "cube" else _grading(kernel)

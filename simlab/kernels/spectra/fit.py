@@ -5,7 +5,7 @@ x^{−2s}(1 + O(s³/x²)): the power itself only for k ≫ d². So the ratio is 
 singularity t^{ν+1} adds a relative 1/x², which is a column of its own. Even and odd degrees have one exponent and
 their own constants. p = 2s: μ_k ~ k^{−p}, ν = (p−d+1)/2.
 
-What the model leaves out is no noise, and dies out at a pace of its own: the interval is Student's for the residuals
+What the model leaves out is no noise: it is smooth in k and decays. So the interval is Student's for the residuals
 plus twice the change of p from the lower half of the window to the upper. A small ν (step, depth ≥ 4) is followed by
 t^{2ν}, whose share falls like k^{−2ν}, too slowly to be seen in a window: `SLOW_SHARE` allows for it. ReLU of depths
 2 to 8 and step of depths 2 to 6, d = 2 … 100, degrees up to 40, 80, 120: the true exponent lies in all of 252

@@ -69,8 +69,8 @@ def sample(profile: Profile, points: Callable[[], list[arb]], digits: int) -> tu
 def at_end(profile: Profile, sign: int, digits: int) -> arb:
     """κ(±1) in a ball narrower than 10^−digits of its size, or of 1 if that is more.
 
-    A recursion may not take the point itself: a correlation rounded beyond 1 has no arccos. κ is continuous, so it is
-    then followed to the end, u = ±(1 − 2^−m) with m doubled until it stands still.
+    A recursion may fail at the point itself, where a correlation rounded beyond 1 has no arccos. κ is continuous: then
+    it is taken at u = ±(1 − 2^−m), with m doubled until the value no longer moves.
     """
     goal, width = -digits * LOG2_10, math.ceil(digits * LOG2_10)
     with ctx.workprec(width + 64):

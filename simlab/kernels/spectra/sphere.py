@@ -1,8 +1,9 @@
 """Eigenvalues of a zonal kernel on the sphere, correct to float64 at every degree, by certified quadrature. MATH §4.
 
-Two quadratures of different node counts and digits are compared degree by degree. Eigenvalues that the first cannot
-tell from its rounding call for digits; a difference of more than rtol/100 of μ_k for nodes. The better of the two is
-the result, their difference the error that is stated. Rounding to float64 (1.1e-16) is then the larger error.
+Two quadratures of different node counts and digits are compared degree by degree. Where the first cannot tell an
+eigenvalue from its own rounding, more digits are taken; where the two differ by more than rtol/100 of μ_k, more nodes.
+The better of the two is the result, and their difference is the stated error. Rounding to float64 (1.1e-16) is then
+the larger error.
 
 Both runs for the NTK of depth 3: 1.9 s for degree 1000 at d = 10, 0.2 s for degree 200 at d = 64 or degree 100 at
 d = 500; the two then differ by less than 1e-43 (1e-50). An entire kernel, exp(u − 1), degree 400 at d = 10: μ ~ 1e-999.

@@ -1,3 +1,3 @@
-"""Three kinds for simlab: an activation, a network and an observable. One file per kind; pyproject.toml names them."""
+"""Kinds for simlab, one in each of its rooms. One file per kind; pyproject.toml names them."""
 
 __version__ = "0.1.0"

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from serve import Arrays, Missing, serve
+from serve import Arrays, serve
 
-BLOCK = 200
+BLOCK_ROWS = 200
 
 LAYERS = {
     "relu": ("Relu", ()),
@@ -64,11 +64,11 @@ class Gram:
         nngp, ntk = np.empty((n, n)), np.empty((n, n))
 
         def block(i: int) -> None:
-            rows = slice(i, i + BLOCK)
+            rows = slice(i, i + BLOCK_ROWS)
             nngp[rows], ntk[rows] = self.kernel(self.X[rows], self.X)
 
         with ThreadPoolExecutor(self.threads) as pool:
-            list(pool.map(block, range(0, n, BLOCK)))
+            list(pool.map(block, range(0, n, BLOCK_ROWS)))
         return nngp, ntk
 
     def answer(self, result: Any) -> Arrays:
@@ -98,11 +98,7 @@ class Recursion:
 
 
 def prepare(parameters: dict[str, Any], inputs: Arrays) -> Gram | Recursion:
-    try:
-        jax = importlib.import_module("jax")
-        nt = importlib.import_module("neural_tangents")
-    except ModuleNotFoundError as error:
-        raise Missing(f"{error.name} is missing") from error
+    jax, nt = importlib.import_module("jax"), importlib.import_module("neural_tangents")
     jax.config.update("jax_enable_x64", True)
     tasks: dict[str, type[Gram] | type[Recursion]] = {"gram": Gram, "recursion": Recursion}
     return tasks[parameters["task"]](nt, parameters, inputs)

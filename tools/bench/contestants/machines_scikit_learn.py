@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from serve import Arrays, Missing, serve
+from serve import Arrays, serve
 
 Floats = NDArray[np.float64]
-ROWS = 256
+BLOCK_ROWS = 256
 
 
 def ntk(depth: int, X: Floats, Y: Floats) -> Floats:
     """K(x_i, y_j) : (n, m)"""
     found = np.empty((X.shape[0], Y.shape[0]))
-    for begin in range(0, X.shape[0], ROWS):
-        rows = found[begin : begin + ROWS]
-        nngp = np.clip(X[begin : begin + ROWS] @ Y.T, -1.0, 1.0)
+    for begin in range(0, X.shape[0], BLOCK_ROWS):
+        rows = found[begin : begin + BLOCK_ROWS]
+        nngp = np.clip(X[begin : begin + BLOCK_ROWS] @ Y.T, -1.0, 1.0)
         rows[:] = nngp
         for _ in range(depth - 1):
             theta = np.arccos(nngp)
@@ -49,11 +49,7 @@ class Path:
 
 
 def prepare(parameters: dict[str, Any], inputs: Arrays) -> Path:
-    try:
-        machine = importlib.import_module("sklearn.kernel_ridge").KernelRidge
-    except ModuleNotFoundError as error:
-        raise Missing(f"{error.name} is missing") from error
-    return Path(machine, parameters, inputs)
+    return Path(importlib.import_module("sklearn.kernel_ridge").KernelRidge, parameters, inputs)
 
 
 if __name__ == "__main__":

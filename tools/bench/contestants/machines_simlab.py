@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from serve import Arrays, Missing, serve
+from serve import Arrays, serve
 
 
 class Path:
@@ -17,7 +17,7 @@ class Path:
         self.K = kernel.gram(inputs["X"], threads=parameters["threads"])
         self.cross = kernel.gram(inputs["new"], inputs["X"], threads=parameters["threads"])
         self.y, self.ridges = inputs["y"], parameters["ridges"]
-        # Compiled code is loaded once a process: it belongs to the preparation.
+        # Compiled code is loaded once per process: it belongs to the preparation.
         self.solve_path(self.K[:8, :8].copy(), self.y[:8], self.ridges)
 
     def run(self) -> NDArray[np.float64]:
@@ -29,12 +29,5 @@ class Path:
         return {f"predictions, ridge {ridge:.0e}": self.cross @ alpha.ravel() for ridge, alpha in pairs}
 
 
-def prepare(parameters: dict[str, Any], inputs: Arrays) -> Path:
-    try:
-        return Path(parameters, inputs)
-    except (ModuleNotFoundError, AttributeError) as error:
-        raise Missing(str(error)) from error
-
-
 if __name__ == "__main__":
-    serve(prepare, ("simlab", "numba", "scipy"))
+    serve(Path, ("simlab", "numba", "scipy"))

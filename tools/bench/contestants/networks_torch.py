@@ -5,15 +5,12 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from serve import Arrays, Missing, serve
+from serve import Arrays, serve
 
 
 class Descent:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
-        try:
-            torch = importlib.import_module("torch")
-        except ModuleNotFoundError as error:
-            raise Missing(str(error)) from error
+        torch = importlib.import_module("torch")
         torch.set_num_threads(parameters["threads"])
         self.torch = torch
         self.X, self.y, self.a, self.W = (torch.from_numpy(inputs[name]) for name in ("X", "y", "a", "W"))

@@ -7,17 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from serve import Arrays, Missing, serve
+from serve import Arrays, serve
 
 
 class Radii:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
-        try:
-            law = importlib.import_module("simlab.sphere.ball_law").BallLaw
-        except (ModuleNotFoundError, AttributeError) as error:
-            raise Missing(str(error)) from error
         self.n, self.at = parameters["radii"], inputs["at"]
-        self.law = law.natural(parameters["d"])
+        self.law = importlib.import_module("simlab.sphere.ball_law").BallLaw.natural(parameters["d"])
         self.law.radii(1000, np.random.default_rng(0))  # tables and compiled code belong to the preparation
 
     def run(self) -> NDArray[Any]:

@@ -6,17 +6,14 @@ import importlib
 from typing import Any
 
 import numpy as np
-from serve import Arrays, Missing, serve
+from serve import Arrays, serve
 
 TRAINED = ("W", "b1", "V", "b2")
 
 
 class Descent:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
-        try:
-            jax, jnp = importlib.import_module("jax"), importlib.import_module("jax.numpy")
-        except ModuleNotFoundError as error:
-            raise Missing(str(error)) from error
+        jax, jnp = importlib.import_module("jax"), importlib.import_module("jax.numpy")
         X, y, A = (jnp.asarray(inputs[name]) for name in ("X", "y", "A"))
         step, momentum, decay = parameters["step"], parameters["momentum"], parameters["weight_decay"]
 

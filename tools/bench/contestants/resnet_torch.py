@@ -6,17 +6,14 @@ import importlib
 from typing import Any
 
 import numpy as np
-from serve import Arrays, Missing, serve
+from serve import Arrays, serve
 
 TRAINED = ("W", "b1", "V", "b2")
 
 
 class Descent:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
-        try:
-            torch = importlib.import_module("torch")
-        except ModuleNotFoundError as error:
-            raise Missing(str(error)) from error
+        torch = importlib.import_module("torch")
         torch.set_num_threads(parameters["threads"])
         self.torch = torch
         self.X, self.y, self.A, self.batches = (torch.from_numpy(inputs[name]) for name in ("X", "y", "A", "batches"))

@@ -1,4 +1,4 @@
-"""A contestant's side of the harness: one JSON object a line, a request on stdin, its reply on stdout.
+"""A contestant's side of the harness: one JSON object per line, a request on stdin, its reply on stdout.
 
     prepare {inputs, parameters}  ->  {seconds, versions}      read the inputs, import, build; nothing large yet
     answer {path}                 ->  {seconds}                run once, save a part of the result to an npz file
@@ -32,10 +32,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Arrays = dict[str, NDArray[Any]]
-
-
-class Missing(Exception):
-    """What this contestant would measure is not installed or not written yet; says what."""
 
 
 class Task(Protocol):
@@ -102,7 +98,7 @@ def serve(prepare: Callable[[dict[str, Any], Arrays], Task], packages: tuple[str
             break
         try:
             reply = handle(request)
-        except Missing as missing:
+        except ModuleNotFoundError as missing:
             reply = {"missing": str(missing)}
         except Exception as error:
             traceback.print_exc()

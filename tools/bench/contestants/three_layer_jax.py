@@ -6,15 +6,12 @@ import importlib
 from typing import Any
 
 import numpy as np
-from serve import Arrays, Missing, serve
+from serve import Arrays, serve
 
 
 class Descent:
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
-        try:
-            jax, jnp = importlib.import_module("jax"), importlib.import_module("jax.numpy")
-        except ModuleNotFoundError as error:
-            raise Missing(str(error)) from error
+        jax, jnp = importlib.import_module("jax"), importlib.import_module("jax.numpy")
         jax.config.update("jax_enable_x64", True)
         X, y = jnp.asarray(inputs["X"]), jnp.asarray(inputs["y"])
         rates = [parameters["step"] * len(inputs[name]) for name in ("V", "w", "b")]

@@ -9,6 +9,7 @@ from simlab.core.errors import one_of
 
 
 def in_one_line(error: UsageError) -> str:
+    """What is wrong with the command line, and where its help is."""
     command = error.ctx.command_path if error.ctx else "simlab"
     return f"{_message(error)} (see `{command} --help`)"
 
@@ -41,7 +42,7 @@ def needed(option: click.Parameter) -> str:
         return f"one of: {one_of(map(str, kind.choices))}"
     if isinstance(kind, click.types.IntParamType | click.types.FloatParamType):
         word = "a whole number" if isinstance(kind, click.types.IntParamType) else "a number"
-        bound = getattr(kind, "min", None)
+        bound = kind.min if isinstance(kind, click.IntRange | click.FloatRange) else None
         return word if bound is None else f"{word} of at least {bound:g}"
     placeholder = option.metavar or kind.name.upper()
     return WORDS.get(placeholder, f"a value, {placeholder}")

@@ -1,10 +1,16 @@
-"""Figures in few columns, for the one line that a ledger gives to a claim."""
+"""Figures in few columns, for the one line that a ledger gives to a claim; exponents as numbers for its verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from simlab.statistics.power_law import PowerLaw
+
+
+def exponent_numbers(power: PowerLaw | None) -> dict[str, Any] | None:
+    """Exponent and 95 % interval, ready for JSON; None where no power law was found."""
+    return None if power is None else {"exponent": power.exponent, "interval": [power.low, power.high]}
 
 
 def short_exponent(power: PowerLaw | None) -> str:

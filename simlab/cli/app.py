@@ -29,6 +29,8 @@ COMMAND = "simlab.command"
 
 
 class Lazy(click.Group):
+    """A group whose commands are imported when they are used."""
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 

@@ -7,25 +7,23 @@ per entry, less than the product with the weights that made it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import float64, types, void
 from numpy.typing import ArrayLike, NDArray
 
-from simlab.activations.signature import PHI
+from simlab.activations.signature import PHI, Phi
 from simlab.core.jit import jit
 
 Floats = NDArray[np.float64]
 
 
 @jit(signatures=[void(types.FunctionType(PHI), float64[::1], float64[::1])])
-def _each(phi: Any, a: Floats, z: Floats) -> None:
+def _each(phi: Phi, a: Floats, z: Floats) -> None:
     for i in range(z.size):
         z[i] = phi(z[i], a)
 
 
-def through(phi: Any, a: Floats, Z: ArrayLike) -> Floats:
+def through(phi: Phi, a: Floats, Z: ArrayLike) -> Floats:
     """phi(Z, a), a new array of Z's shape."""
     values: Floats = np.array(Z, dtype=np.float64, order="C")
     _each(phi, a, values.reshape(-1))
