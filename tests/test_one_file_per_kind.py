@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +20,7 @@ import pytest
 import tomli_w
 
 import simlab as package
-from simlab.core import catalogue
+from simlab.core import catalogue, guides
 from tests.support.packages import EXAMPLE, drop_in, install, kinds_of
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
@@ -35,7 +37,7 @@ SPEC = {
 }
 CHECK = """
 import importlib, sys
-from simlab.core import catalogue
+from simlab.core import catalogue, guides
 from simlab.lab.spec import resolve
 
 room, kind = sys.argv[1:]
@@ -75,6 +77,13 @@ def first_words(kind: str) -> str:
 def test_there_is_one_for_every_room() -> None:
     assert set(KINDS) == set(catalogue.rooms())
     assert not {kind for room, kind in KINDS.items() if kind in catalogue.names(room)}
+
+
+def test_the_guide_shows_a_file_as_it_is() -> None:
+    text, (file,) = guides.read("kinds"), EXAMPLE.glob(f"*/{KINDS['observables']}.py")
+    assert textwrap.indent(file.read_text(encoding="utf-8"), "    ") in text
+    contracts = re.findall(r"^    (\w+) +(\w+)\.", text, re.MULTILINE)
+    assert {room for room, module in contracts if room == module} == set(KINDS)
 
 
 def test_list_knows_them(simlab: Call, environment: dict[str, str]) -> None:

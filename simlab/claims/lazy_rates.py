@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
+from simlab.claims._teacher import EDGE_DESCENT, TEACHER
 from simlab.claims._two_rates import Rate, judge_two_rates
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line, reference_line
@@ -35,20 +36,9 @@ seed = 3
 samples = {samples}
 test_samples = 100
 records = 21
-[data]
-kind = "uniform_sphere"
-dim = 10
-[target]
-kind = "relu_teacher"
-[network]
-kind = "two_layer"
-width = {width}
-doubled = true
-[flow]
-kind = "gradient_descent"
-steps = {steps}
-step = 0.5
-step_unit = "edge"
+"""
+_SPEC += TEACHER + "width = {width}\ndoubled = true\n" + EDGE_DESCENT
+_SPEC += """\
 [sweep]
 "network.activation" = ["tanh", "relu"]
 "flow.alpha" = {{ logspace = [0.5, 3, {alphas}] }}

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure as Picture
 
+from simlab.claims._teacher import EDGE_DESCENT, TEACHER
 from simlab.claims._two_rates import Rate, judge_two_rates
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line, reference_line
@@ -34,18 +35,9 @@ seed = 9
 samples = 20
 test_samples = {test_samples}
 records = 21
-[data]
-kind = "uniform_sphere"
-dim = 10
-[target]
-kind = "relu_teacher"
-[network]
-kind = "two_layer"
-[flow]
-kind = "gradient_descent"
-steps = {steps}
-step = 0.5
-step_unit = "edge"
+"""
+_SPEC += TEACHER + EDGE_DESCENT
+_SPEC += """\
 [sweep]
 "network.activation" = ["tanh", "relu"]
 "network.width" = {widths}

@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure as Picture
 
 from simlab.claims._numbers import exponent_numbers, short_exponent
+from simlab.claims._teacher import EDGE_DESCENT, TEACHER
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below, power_line, reference_line
 from simlab.figures.seeds import courses
@@ -32,19 +33,9 @@ seed = 7
 samples = 20
 records = 11
 spacing = "log"
-[data]
-kind = "uniform_sphere"
-dim = 10
-[target]
-kind = "relu_teacher"
-[network]
-kind = "two_layer"
-doubled = true
-[flow]
-kind = "gradient_descent"
-steps = {steps}
-step = 0.5
-step_unit = "edge"
+"""
+_SPEC += TEACHER + "doubled = true\n" + EDGE_DESCENT
+_SPEC += """\
 [sweep]
 "network.activation" = ["erf", "relu"]
 "network.width" = {widths}

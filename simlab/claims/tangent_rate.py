@@ -14,6 +14,7 @@ from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
 from simlab.claims._numbers import short_range
+from simlab.claims._teacher import EDGE_DESCENT, TEACHER
 from simlab.claims.claim import Claim, Judgement
 from simlab.figures.powers import legend_below
 from simlab.figures.seeds import band
@@ -32,18 +33,9 @@ kind = "gradient_flow"
 seed = 7
 samples = 10
 records = 401
-[data]
-kind = "uniform_sphere"
-dim = 10
-[target]
-kind = "relu_teacher"
-[network]
-kind = "two_layer"
-[flow]
-kind = "gradient_descent"
-steps = 400
-step = 0.5
-step_unit = "edge"
+"""
+_SPEC += TEACHER + EDGE_DESCENT
+_SPEC += """\
 [sweep]
 "network.width" = {widths}
 seeds = {seeds}
@@ -59,8 +51,8 @@ class TangentRate(Claim):
     expected = (
         "fitted rate / predicted rate within 10 % of 1 at the widest net, every seed; the loss never above its start"
     )
-    quick = _SPEC.format(widths=[64, 512, 4096], seeds=5)
-    full = _SPEC.format(widths=[64, 256, 1024, 4096, 16384, 65536], seeds=20)
+    quick = _SPEC.format(steps=400, widths=[64, 512, 4096], seeds=5)
+    full = _SPEC.format(steps=400, widths=[64, 256, 1024, 4096, 16384, 65536], seeds=20)
     control = ("flow.step=1.1",)
 
     def judge(self, results: Results) -> Judgement:

@@ -1,4 +1,4 @@
-"""The contract of an experiment: what one point of a sweep computes. DESIGN §3.
+"""The contract of an experiment: what one point of a sweep computes.
 
 >>> work = experiment.prepare(streams)                 # data, Gram matrices: derived again after a stop, never saved
 >>> state = experiment.start(work, streams)            # or experiment.restore(arrays), the state as it was saved

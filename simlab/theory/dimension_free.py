@@ -27,14 +27,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numba import float64, types, void
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import solve_ivp
 
 from simlab import activations
 from simlab.activations import Activation
@@ -42,6 +40,7 @@ from simlab.activations.signature import PHI
 from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.jit import jit
+from simlab.theory._integration import adaptive, by_steps
 from simlab.theory.leap import checked_table, points, walsh
 
 Floats = NDArray[np.float64]
@@ -312,7 +311,7 @@ def solve(
 
     instants, which = np.unique(at, return_inverse=True)
     states = (
-        _by_steps(rate, packed(start), instants, step) if step else _adaptive(rate, packed(start), instants, rtol, atol)
+        by_steps(rate, packed(start), instants, step) if step else adaptive(rate, packed(start), instants, rtol, atol)
     )
     if not np.all(np.isfinite(states)):
         raise BadInput(
@@ -320,32 +319,3 @@ def solve(
         )
     f = np.array([rates.velocity(unpacked(state, count))[1] for state in states])[which]
     return Course(at, np.array([rates.risk(row) for row in f]), f, unpacked(states[-1], count))
-
-
-Rate = Callable[[float, Floats], Floats]
-
-
-def _adaptive(rate: Rate, first: Floats, instants: Floats, rtol: float, atol: float) -> Floats:
-    """(T, …) by DOP853; NaN where it does not come to the end."""
-    if instants[-1] == 0.0:
-        return first[np.newaxis]
-    with np.errstate(over="ignore", invalid="ignore"):  # a trial step that is not finite is made smaller
-        done = solve_ivp(rate, (0.0, instants[-1]), first, "DOP853", t_eval=instants, rtol=rtol, atol=atol)
-    return np.asarray(done.y.T) if done.status == 0 else np.full((1, first.size), np.nan)
-
-
-def _by_steps(rate: Rate, first: Floats, instants: Floats, step: float) -> Floats:
-    """(T, …) by the classical method of order 4."""
-    found, y, before = [], first, 0.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        for instant in instants.tolist():
-            steps = math.ceil((instant - before) / step * (1.0 - 1e-12))
-            h = (instant - before) / max(steps, 1)
-            for _ in range(steps):
-                k1 = rate(0.0, y)
-                k2 = rate(0.0, y + h / 2 * k1)
-                k3 = rate(0.0, y + h / 2 * k2)
-                y = y + h / 6 * (k1 + 2 * (k2 + k3) + rate(0.0, y + h * k3))
-            found.append(y)
-            before = instant
-    return np.array(found)

@@ -30,7 +30,7 @@ def test_piped_it_is_the_document_itself(simlab_again: Call) -> None:
 
 def test_guides_are_listed(simlab_again: Call) -> None:
     said = simlab_again("guide").stdout
-    assert said.startswith("mathematics  Every formula")
+    assert "\nmathematics  Every formula" in said
     assert max(map(len, said.splitlines())) < 80
     assert json.loads(simlab_again("guide", "--json").stdout) == guides.guides()
     parts = json.loads(simlab_again("guide", "mathematics", "--section", "9", "--json").stdout)
@@ -47,7 +47,7 @@ def test_names_are_completed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["matematics"], "guide = 'matematics': unknown; did you mean \"mathematics\"? (allowed: mathematics"),
+        (["matematics"], "guide = 'matematics': unknown; did you mean \"mathematics\"? (allowed: kinds, mathematics"),
         (["mathematics", "--section", "99"], "--section 99: no such section"),
         (["--section", "4"], "need the name of a guide"),
     ],

@@ -49,8 +49,8 @@ def test_points_that_differ_in_alpha_share_data_and_initialisation(tmp_path: Pat
     assert not np.isclose(start[0, 0], start[0, 1])
     spec = resolve(tables)
     works = [spec.at(p).prepare(spec.sweep.streams(spec.seed, p)) for p in (0, 2)]
-    assert np.array_equal(works[0].X, works[1].X)
-    assert np.array_equal(works[0].y, works[1].y)
+    assert np.array_equal(works[0].samples.X, works[1].samples.X)
+    assert np.array_equal(works[0].samples.y, works[1].samples.y)
     assert np.array_equal(works[0].theta0, works[1].theta0)
 
 

@@ -17,7 +17,8 @@ class LargestResidual(Observable):
     several_outputs: ClassVar[bool] = True
 
     def outputs(self) -> dict[str, Output]:
-        return {"largest_residual": Output("largest error on a training sample", (RECORD,))}
+        return {"largest_residual": Output("largest residual", (RECORD,))}
 
     def measure(self, view: View) -> dict[str, float]:
-        return {"largest_residual": float(np.abs(view.predict(view.X) - view.y).max())}
+        errors = np.abs(view.predict(view.X) - view.y)
+        return {"largest_residual": float(errors.max())}
