@@ -1,12 +1,12 @@
 """networks: finite-width networks, their gradients and tangent kernels, and maps to random features.
 
->>> from simlab import networks
->>> net = networks.TwoLayer(width=200, activation="tanh")          # or networks.get("two_layer", …)
->>> theta = net.initialise(10, np.random.default_rng(0))
->>> net.forward(theta, X), net.gradient(theta, X, y), net.tangent_gram(theta, X)
+    net = networks.TwoLayer(width=200, activation="tanh")          # or networks.get("two_layer", …)
+    theta = net.initialise(10, np.random.default_rng(0))
+    net.forward(theta, X), net.gradient(theta, X, y), net.tangent_gram(theta, X)
 
-One file per kind; each is a subclass of one of the contracts of `simlab.networks.network`: `Trainable` (a function of θ
-with a gradient), `ThreeLayer` (one whose outer layer is known too), `FeatureMap` (a random map whose weights stay).
+One file per kind. Each kind is a subclass of a contract in `simlab.networks.network`: `Trainable` (has a gradient),
+`ThreeLayer` (also gives its layers), `FeatureMap` (random features, not trained), or of two of them. A kind of your own
+subclasses one too, and `check` says whether it keeps the contract.
 """
 
 from __future__ import annotations

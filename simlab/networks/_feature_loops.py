@@ -2,13 +2,17 @@
 
     f(x) = s Σ_j a_j φ(w_j·x̃) + b a_{N+1} + s Σ_j ⟨s_j, x̃⟩ φ'(w_j·x̃),   x̃ = (s_0 x, b)
 
-θ = (a, S, W), W : (N, k) frozen; random features have no S, tangent features of the first layer alone no a. In tiles of
-T rows, a column a row of X, with Z = W X̃ᵀ, H = φ(Z), D = φ'(Z): (N, T)
+with W : (N, k) frozen, k = d, or d + 1 with a bias. Random features have no S; tangent features of the first layer
+alone have no a. In tiles of T rows, with one column per row of X and Z = W X̃ᵀ, H = φ(Z), D = φ'(Z): (N, T)
 
     f = s (aᵀH + 1ᵀ(D ⊙ S X̃ᵀ)) + b a_{N+1},     Σ_i R_i ∇f(x_i) = (s H R, b 1ᵀR, s (D ⊙ R) X̃):
 
-the N k features of S are never formed. ``sizes`` = (T, 1 with a bias else 0, d, N, 1 with a, 1 with S),
-``numbers`` = (b, s_0, s). In `scratch`: X̃ᵀ | H | D | f | space for the rest.
+the N k features of S are never formed. Packed arguments:
+
+- theta: a (N,) or, with a bias, (N + 1,) | S (N, k) | W (N, k), row by row;
+- sizes: (T, 1 with a bias else 0, d, N, 1 with a else 0, 1 with S else 0);
+- numbers: (b, s_0, s);
+- scratch: X̃ᵀ (k, T) | H (N, T) | D (N, T) | f (T,) | space for a product: (N, T) or (N, k).
 """
 
 from __future__ import annotations
@@ -25,16 +29,17 @@ from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
 Reals = NDArray[Any]
 Sizes = NDArray[np.int64]
 
-KEPT = 1 << 22
-TALLEST, LOWEST = 256, 16
+TILE_FLOATS = 1 << 22
+MOST_ROWS, LEAST_ROWS = 256, 16
 
 
 def tile_rows(width: int) -> int:
-    return max(LOWEST, min(TALLEST, KEPT // (3 * width)))
+    """T: as large as the three (N, T) matrices of a tile fit into `TILE_FLOATS`."""
+    return max(LEAST_ROWS, min(MOST_ROWS, TILE_FLOATS // (3 * width)))
 
 
 def scratch_size(sizes: Sizes, n: int) -> int:
-    """Floats needed for n rows."""
+    """Floats of scratch space for n rows."""
     T, bias, d, N, _, first = (int(size) for size in sizes)
     T = min(T, n)
     return T * (d + bias + 2 * N + 1) + max(N * T, N * (d + bias if first else 1))
@@ -44,7 +49,7 @@ def scratch_size(sizes: Sizes, n: int) -> int:
 def _neurons(
     act: Any, a: Reals, weights: Reals, X: Reals, begin: int, T: int, sizes: Sizes, numbers: Reals, scratch: Reals
 ) -> int:
-    """Fill `scratch` with X̃ᵀ, H and D of rows begin … begin + T; returns where f starts."""
+    """Fill `scratch` with X̃ᵀ, H and D of rows begin … begin + T − 1; returns the index where f starts."""
     bias, d, N = sizes[1], sizes[2], sizes[3]
     k = d + bias
     A = scratch[: k * T].reshape(k, T)
@@ -62,7 +67,7 @@ def _neurons(
 
 @jit
 def _combine(coefficients: Reals, T: int, sizes: Sizes, numbers: Reals, at: int, scratch: Reals) -> None:
-    """f at `at` in `scratch`."""
+    """Write f at index `at` of `scratch`, for these coefficients (a, S)."""
     bias, d, N, second, first = sizes[1], sizes[2], sizes[3], sizes[4], sizes[5]
     k = d + bias
     f, spare = scratch[at : at + T], scratch[at + T :]
@@ -84,7 +89,7 @@ def _combine(coefficients: Reals, T: int, sizes: Sizes, numbers: Reals, at: int,
 
 @jit
 def _collect(T: int, sizes: Sizes, numbers: Reals, at: int, out: Reals, add: bool, scratch: Reals) -> None:
-    """From R in place of f to Σ_i R_i ∇f(x_i), written into `out` or added to it; D is lost."""
+    """Σ_i R_i ∇f(x_i) into `out`, added to it where `add`. R is expected in place of f; D is overwritten."""
     bias, d, N, second, first = sizes[1], sizes[2], sizes[3], sizes[4], sizes[5]
     k = d + bias
     R, spare = scratch[at : at + T], scratch[at + T :]
@@ -115,7 +120,7 @@ def _collect(T: int, sizes: Sizes, numbers: Reals, at: int, out: Reals, add: boo
 def _evaluate(
     act: Any, a: Reals, theta: Reals, v: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
 ) -> None:
-    """The function with coefficients v over the neurons of θ."""
+    """out ← the function with coefficients v over the neurons of θ: f for v = θ, J v for any v, f being linear."""
     n = len(X)
     trained = theta.size - sizes[3] * (sizes[1] + sizes[2])
     for begin in range(0, n, sizes[0]):

@@ -4,7 +4,7 @@ The gradient of f(x) in a weight matrix is an outer product δ ã, so that with 
 
     ⟨∇f(x_i), ∇f(x_j)⟩ = Σ_matrices (Ã Ãᵀ)_ij (Δ Δᵀ)_ij:
 
-exact, at a cost of about 4m flops per pair and matrix; by the Jacobian it is 2m², and n m² numbers to be kept.
+exact, at a cost of about 4m flops per pair and matrix. The Jacobian would cost 2m² flops and n m² stored numbers.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ MOST_ROWS, LEAST_ROWS = 2048, 64
 
 
 def hadamard_gram(factors: Callable[[Floats], Factors], X: Floats, Y: Floats | None, row_floats: int) -> Floats:
-    """Σ (A Aᵀ) ⊙ (Δ Δᵀ) over the pairs that ``factors(rows)`` lists, Δ None for 1 : (n, n), or (n, n') with Y.
+    """Σ (A Aᵀ) ⊙ (Δ Δᵀ) over the pairs (A, Δ) of factors: (n, n), or (n, n') between the rows of X and Y.
 
+    factors: rows → pairs (A, Δ), each with one row per input; Δ = None stands for ΔΔᵀ = 1.
     row_floats: floats that the factors of one row take; a block of rows has at most `BLOCK_FLOATS`.
     """
     Y = None if Y is None else checks.matrix(Y, "Y", dim=X.shape[1])

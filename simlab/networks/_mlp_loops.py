@@ -1,15 +1,19 @@
 """The compiled loops of a fully connected net: value, loss gradient, and products with its Jacobian. MATH §6.
 
-Rows are taken in tiles of T, each layer of a tile being a matrix with one column a row of X (so that the bias is one
-row more, and every block contiguous):
+Rows are taken in tiles of T. Each layer of a tile is a matrix with one column per row of X, so that the bias is one
+more row and every matrix is contiguous:
 
     Z^ℓ = W^ℓ Ã^{ℓ−1},   Ã^ℓ = (s_ℓ φ(Z^ℓ); b),   Ã⁰ = (s_0 Xᵀ; b),   f = Z^L        (ℓ = 1 … L, s and b: factors)
     backwards  Δ^{ℓ−1} = s_{ℓ−1} φ'(Z^{ℓ−1}) ⊙ (W^ℓᵀ Δ^ℓ),   Δ^L = Rᵀ,   Σ_i J_iᵀ R_i = (Δ^ℓ Ã^{ℓ−1}ᵀ)_ℓ
     forwards   Ż^ℓ = V^ℓ Ã^{ℓ−1} + W^ℓ (s_{ℓ−1} φ'(Z^{ℓ−1}) ⊙ Ż^{ℓ−1}; 0),   J v = Ż^L,   v = (V¹, …, V^L)
 
-``sizes`` = (T, 1 with a bias else 0, widest layer with its bias, L, d, m_1, …, m_{L−1}, c),
-``numbers`` = (b, s_0, …, s_{L−1}). A tile's layers lie in `scratch` as Ã⁰ | Ã¹, s_1 φ'(Z¹) | … | Z^L,
-and behind them the space of what is computed from them. One thread: a sweep runs a net a core.
+Packed arguments (one thread: a sweep runs one network per core):
+
+- theta: W¹ | … | W^L, W^ℓ : (m_ℓ, m_{ℓ−1} + 1 with a bias), row by row;
+- sizes: (T, 1 with a bias else 0, neurons of the widest layer and its bias, L, d, m_1, …, m_{L−1}, c);
+- numbers: (b, s_0, …, s_{L−1});
+- scratch: the layers of a tile, Ã⁰ | Ã¹, s_1 φ'(Z¹) | … | Ã^{L−1}, s_{L−1} φ'(Z^{L−1}) | Z^L, then space for Δ or Ż of
+  two layers and for the gradient of one layer.
 """
 
 from __future__ import annotations
@@ -26,18 +30,18 @@ from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
 Reals = NDArray[Any]
 Sizes = NDArray[np.int64]
 
-KEPT = 1 << 22
-TALLEST, LOWEST = 256, 16
+TILE_FLOATS = 1 << 22
+MOST_ROWS, LEAST_ROWS = 256, 16
 
 
 def tile_rows(widths: list[int]) -> int:
-    """T: high, since each tile of a layer's gradient is added to the sum in one pass over the layer; but a tile's
-    layers fit into `KEPT` floats."""
-    return max(LOWEST, min(TALLEST, KEPT // (2 * sum(widths))))
+    """T: as large as the layers of a tile fit into `TILE_FLOATS`. Each tile costs a pass over the gradient, to add its
+    own."""
+    return max(LEAST_ROWS, min(MOST_ROWS, TILE_FLOATS // (2 * sum(widths))))
 
 
 def scratch_size(sizes: Sizes, n: int) -> int:
-    """Floats needed for n rows."""
+    """Floats of scratch space for n rows."""
     widths = sizes[4:] + sizes[1]
     return int(min(n, sizes[0]) * (2 * widths.sum() + 3 * sizes[2]) + (widths[1:] * widths[:-1]).max())
 
@@ -46,7 +50,7 @@ def scratch_size(sizes: Sizes, n: int) -> int:
 def _layers(
     act: Any, a: Reals, theta: Reals, X: Reals, begin: int, T: int, sizes: Sizes, numbers: Reals, scratch: Reals
 ) -> int:
-    """Fill `scratch` with the layers of rows begin … begin + T; returns where Z^L starts."""
+    """Fill `scratch` with the layers of rows begin … begin + T − 1; returns the index where Z^L starts."""
     bias, depth, k = sizes[1], sizes[3], sizes[4]
     A = scratch[: (k + bias) * T].reshape(k + bias, T)
     for i in range(T):
@@ -79,7 +83,7 @@ def _layers(
 
 @jit
 def _backwards(theta: Reals, T: int, sizes: Sizes, at: int, out: Reals, add: bool, scratch: Reals) -> None:
-    """From Δ^L in place of Z^L (at `at` in `scratch`) to Σ_i J_iᵀ R_i, written into `out` or added to it."""
+    """Σ_i J_iᵀ R_i into `out`, added to it where `add`. Δ^L = Rᵀ is expected in place of Z^L, at index `at`."""
     bias, widest, depth = sizes[1], sizes[2], sizes[3]
     m = sizes[4 + depth]
     D = scratch[at : at + m * T].reshape(m, T)
@@ -101,7 +105,7 @@ def _backwards(theta: Reals, T: int, sizes: Sizes, at: int, out: Reals, add: boo
         else:
             np.dot(D, A.T, G.reshape(m, k + bias))
         if layer > 1:
-            half = (layer % 2) * widest * T
+            half = (layer % 2) * widest * T  # Δ^{ℓ−1} and Δ^ℓ take turns in the two halves of `spare`
             below = spare[half : half + (k + bias) * T]
             np.dot(W.T, D, below.reshape(k + bias, T))
             slope = scratch[at + (k + bias) * T : at + (2 * k + bias) * T]
@@ -168,7 +172,7 @@ def pull(
 
 @jit
 def _forwards(theta: Reals, v: Reals, T: int, sizes: Sizes, at: int, scratch: Reals) -> None:
-    """J v in place of Z^L (at `at` in `scratch`)."""
+    """Write J v in place of Z^L, at index `at` of `scratch`."""
     bias, widest, depth = sizes[1], sizes[2], sizes[3]
     free = at + sizes[4 + depth] * T
     tangent, product = scratch[free : free + widest * T], scratch[free + widest * T :]

@@ -10,26 +10,26 @@ from numpy.typing import NDArray
 from simlab.core.jit import jit
 from simlab.networks._resnet_factored import weights
 
-Floats = NDArray[Any]
+Reals = NDArray[Any]
 Sizes = NDArray[np.int64]
 
-PASS = 16  # neurons whose Z and H stay in the first-level cache between a bias and its activation
+PASS_NEURONS = 16  # whose Z and H stay in the first-level cache between a bias and its activation
 FAST = {"contract", "reassoc"}  # sums along a row may be vectorised
 
 
 @jit
 def scratch_size(sizes: Sizes, t: int) -> int:
-    """Four (m, t), two (k, t), and the gradient of the largest matrix with its bias."""
+    """Reals of a tile: four (m, t), two (k, t), and the gradient of the largest matrix with its bias."""
     m, d, k = sizes[:3]
     return int((4 * m + 2 * k) * t + m * (max(d, m) + 1))
 
 
 @jit
-def _activate(act: Any, a: Floats, b: Floats, Z: Floats, H: Floats) -> None:
-    """H = φ(Z + b) and Z ← φ' of it."""
+def _activate(act: Any, a: Reals, b: Reals, Z: Reals, H: Reals) -> None:
+    """H ← φ(Z + b) and Z ← φ' of it."""
     m, t = Z.shape
-    for first in range(0, m, PASS):
-        last = min(m, first + PASS)
+    for first in range(0, m, PASS_NEURONS):
+        last = min(m, first + PASS_NEURONS)
         for j in range(first, last):
             shift = b[j]
             for i in range(t):
@@ -38,8 +38,8 @@ def _activate(act: Any, a: Floats, b: Floats, Z: Floats, H: Floats) -> None:
 
 
 @jit
-def _tile(scratch: Floats, t: int, sizes: Sizes) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats]:
-    """Z₁, H₁, Z₂, H₂ (m, t); A H₁ and f (k, t); and what is left"""
+def _tile(scratch: Reals, t: int, sizes: Sizes) -> tuple[Reals, Reals, Reals, Reals, Reals, Reals, Reals]:
+    """The matrices of a tile, in the order in which they are packed: Z₁, H₁, Z₂, H₂ (m, t) | A H₁, f (k, t) | rest"""
     m, k = sizes[0], sizes[2]
     Z1, H1 = scratch[: m * t].reshape(m, t), scratch[m * t : 2 * m * t].reshape(m, t)
     Z2, H2 = scratch[2 * m * t : 3 * m * t].reshape(m, t), scratch[3 * m * t : 4 * m * t].reshape(m, t)
@@ -49,14 +49,14 @@ def _tile(scratch: Floats, t: int, sizes: Sizes) -> tuple[Floats, Floats, Floats
 
 
 @jit
-def outputs(scratch: Floats, t: int, sizes: Sizes) -> Floats:
-    """Where f is found, J v after `tangent`, and R expected: (k, t)"""
+def outputs(scratch: Reals, t: int, sizes: Sizes) -> Reals:
+    """The part of the tile, (k, t), with f after `layers` and J v after `tangent`; `backwards` expects R there."""
     return _tile(scratch, t, sizes)[5][:, :t]
 
 
 @jit
-def _read_out(A: Floats, H1: Floats, H2: Floats, S: Floats, f: Floats, skip: bool) -> None:
-    """f = A(c H₁ + H₂)"""
+def _read_out(A: Reals, H1: Reals, H2: Reals, S: Reals, f: Reals, skip: bool) -> None:
+    """f ← A(c H₁ + H₂), c = 1 with the skip and 0 without; S is overwritten"""
     np.dot(A, H2, f)
     if skip:
         np.dot(A, H1, S)
@@ -66,8 +66,8 @@ def _read_out(A: Floats, H1: Floats, H2: Floats, S: Floats, f: Floats, skip: boo
 
 
 @jit
-def layers(act: Any, a: Floats, theta: Floats, Xt: Floats, sizes: Sizes, scratch: Floats) -> None:
-    """Fill the tile: H, D in place of Z, and f."""
+def layers(act: Any, a: Reals, theta: Reals, Xt: Reals, sizes: Sizes, scratch: Reals) -> None:
+    """Fill the tile: H₁, H₂ and f, and D₁, D₂ in place of Z₁, Z₂."""
     W, b1, U, b2, A = weights(theta, sizes)
     Z1, H1, Z2, H2, S, f, _ = _tile(scratch, Xt.shape[0], sizes)
     np.dot(W, Xt.T, Z1)
@@ -78,8 +78,8 @@ def layers(act: Any, a: Floats, theta: Floats, Xt: Floats, sizes: Sizes, scratch
 
 
 @jit(fastmath=FAST)
-def _slope(G: Floats, D: Floats, out: Floats, add: bool) -> None:
-    """G ← G ⊙ D, and its sums along rows into `out`."""
+def _slope(G: Reals, D: Reals, out: Reals, add: bool) -> None:
+    """G ← G ⊙ D, and its sums along rows into `out`, added to it where `add`."""
     m, t = G.shape
     zero = out.dtype.type(0)
     for j in range(m):
@@ -92,8 +92,8 @@ def _slope(G: Floats, D: Floats, out: Floats, add: bool) -> None:
 
 
 @jit
-def _product(G: Floats, right: Floats, out: Floats, add: bool, spare: Floats) -> None:
-    """out = G right, or added to it."""
+def _product(G: Reals, right: Reals, out: Reals, add: bool, spare: Reals) -> None:
+    """out ← G right, added to it where `add`."""
     if not add:
         np.dot(G, right, out)
         return
@@ -105,8 +105,8 @@ def _product(G: Floats, right: Floats, out: Floats, add: bool, spare: Floats) ->
 
 
 @jit
-def backwards(theta: Floats, Xt: Floats, sizes: Sizes, out: Floats, add: bool, scratch: Floats) -> None:
-    """Σ_i J_iᵀ R_i into `out`, R standing where the tile has f."""
+def backwards(theta: Reals, Xt: Reals, sizes: Sizes, out: Reals, add: bool, scratch: Reals) -> None:
+    """Σ_i J_iᵀ R_i into `out`, added to it where `add`. R is expected in `outputs`; the tile is overwritten."""
     skip, first, second = sizes[4], sizes[6], sizes[7]
     _, _, U, _, A = weights(theta, sizes)
     dW, db1, dU, db2, _ = weights(out, sizes)
@@ -128,8 +128,8 @@ def backwards(theta: Floats, Xt: Floats, sizes: Sizes, out: Floats, add: bool, s
 
 
 @jit
-def tangent(theta: Floats, v: Floats, Xt: Floats, sizes: Sizes, scratch: Floats) -> None:
-    """From the filled tile to J v in place of f."""
+def tangent(theta: Reals, v: Reals, Xt: Reals, sizes: Sizes, scratch: Reals) -> None:
+    """Write J v into `outputs`, from the tile that `layers` filled, which is overwritten."""
     skip, first, second = sizes[4], sizes[6], sizes[7]
     _, _, U, _, A = weights(theta, sizes)
     v_W, v_b1, v_U, v_b2, _ = weights(v, sizes)

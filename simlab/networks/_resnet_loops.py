@@ -10,9 +10,14 @@ and backwards, R (k, t) being ∂/∂f,
     G₂ = (Aᵀ R) ⊙ D₂,  ∂b₂ = G₂ 1,     ∂V = G₂ Sᵀ  or  ∂U = G₂ H₁ᵀ
     G₁ = (Aᵀ (c R + Vᵀ G₂)) ⊙ D₁  or  (c Aᵀ R + Uᵀ G₂) ⊙ D₁,  ∂b₁ = G₁ 1,  ∂W = G₁ X_t:
 
-a factored step costs some 6m(d + 4k) flops a row, a full one some 6m². θ = (W, b₁, V or U, b₂, A). The tiles:
-`_resnet_factored`, which has two layers as well, and `_resnet_full`.
-sizes = (m, d, k, layers, skip, full, 1 if W is trained, 1 if V or U is). One thread: a sweep runs a net a core.
+a factored step costs some 6m(d + 4k) flops per row, a full one some 6m². What is done to one tile is in
+`_resnet_factored`, for two layers too, and in `_resnet_full`. Packed arguments (one thread: a sweep runs one network
+per core):
+
+- theta: W (m, d) | b₁ (m,) | V (m, k) or U (m, m) | b₂ (m,) | A (k, m); of two layers W | b₁ | A;
+- sizes: (m, d, k, layers: 2 or 3, 1 with the skip, 1 if full, 1 if W is trained, 1 if V or U is trained);
+- numbers: not used;
+- scratch: one tile, as the files of the tiles say.
 """
 
 from __future__ import annotations
@@ -27,20 +32,22 @@ from simlab.core.jit import PerReal, jit, per_real
 from simlab.networks import _resnet_factored, _resnet_full
 from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
 
-Floats = NDArray[Any]
+Reals = NDArray[Any]
 Sizes = NDArray[np.int64]
 
-KEPT = 1 << 22
-TALLEST, LOWEST = 128, 16
+TILE_FLOATS = 1 << 22
+MOST_ROWS, LEAST_ROWS = 128, 16
 
 
 @jit
 def _rows(sizes: Sizes, n: int) -> int:
-    """The most rows of a tile: four matrices (m, t) fit into `KEPT` floats."""
-    return int(max(1, min(n, max(LOWEST, min(TALLEST, KEPT // (4 * sizes[0]))))))
+    """Rows of a tile: as many as four matrices (m, t) fit into `TILE_FLOATS`."""
+    return int(max(1, min(n, max(LEAST_ROWS, min(MOST_ROWS, TILE_FLOATS // (4 * sizes[0]))))))
 
 
 class Compiled(NamedTuple):
+    """The loops over one kind of tile, and the floats of scratch space that they need: (sizes, n) → floats."""
+
     value: PerReal
     gradient: PerReal
     push: PerReal
@@ -48,13 +55,17 @@ class Compiled(NamedTuple):
     scratch_size: Callable[[Sizes, int], int]
 
 
-def _made(name: str, tile: Any) -> Compiled:
-    """The loops over one kind of tile: a net does not wait for the compiling of the other kind."""
+def _loops_over(tile: Any, name: str) -> Compiled:
+    """The loops over one kind of tile. Compiled apart, so that a network does not wait for the other kind.
+
+    tile: module with `layers`, `outputs`, `backwards`, `tangent` and `scratch_size`.
+    name: name for numba's cache.
+    """
     layers, outputs, backwards, tangent = tile.layers, tile.outputs, tile.backwards, tile.tangent
 
     @per_real(VALUE, named=name)
     def value(
-        act: Any, a: Floats, theta: Floats, X: Floats, sizes: Sizes, numbers: Floats, out: Floats, scratch: Floats
+        act: Any, a: Reals, theta: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
     ) -> None:
         n = X.shape[0]
         rows = _rows(sizes, n)
@@ -69,15 +80,15 @@ def _made(name: str, tile: Any) -> Compiled:
     @per_real(GRADIENT, named=name)
     def gradient(
         act: Any,
-        a: Floats,
-        theta: Floats,
-        X: Floats,
-        y: Floats,
+        a: Reals,
+        theta: Reals,
+        X: Reals,
+        y: Reals,
         alpha: float,
         sizes: Sizes,
-        numbers: Floats,
-        out: Floats,
-        scratch: Floats,
+        numbers: Reals,
+        out: Reals,
+        scratch: Reals,
     ) -> float:
         n = X.shape[0]
         rows = _rows(sizes, n)
@@ -96,15 +107,7 @@ def _made(name: str, tile: Any) -> Compiled:
 
     @per_real(PULL, named=name)
     def pull(
-        act: Any,
-        a: Floats,
-        theta: Floats,
-        R: Floats,
-        X: Floats,
-        sizes: Sizes,
-        numbers: Floats,
-        out: Floats,
-        scratch: Floats,
+        act: Any, a: Reals, theta: Reals, R: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
     ) -> None:
         n = X.shape[0]
         rows = _rows(sizes, n)
@@ -119,15 +122,7 @@ def _made(name: str, tile: Any) -> Compiled:
 
     @per_real(PUSH, named=name)
     def push(
-        act: Any,
-        a: Floats,
-        theta: Floats,
-        v: Floats,
-        X: Floats,
-        sizes: Sizes,
-        numbers: Floats,
-        out: Floats,
-        scratch: Floats,
+        act: Any, a: Reals, theta: Reals, v: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
     ) -> None:
         n = X.shape[0]
         rows = _rows(sizes, n)
@@ -146,4 +141,4 @@ def _made(name: str, tile: Any) -> Compiled:
     return Compiled(value, gradient, push, pull, scratch_size)
 
 
-FACTORED, FULL = _made("factored", _resnet_factored), _made("full", _resnet_full)
+FACTORED, FULL = _loops_over(_resnet_factored, "factored"), _loops_over(_resnet_full, "full")

@@ -1,10 +1,10 @@
 """Products of thin matrices, C = (B + L R) ⊙ T, in blocks that stay in the registers.
 
-The matrices of `_resnet_factored` are thin, and wanted a chunk at a time. BLAS packs its operands first: in float32 it
-did W Xᵀ of (m, d, t) = (1000, 30, 50) at 60 GF/s and A H of k = 8 outputs at 20; here it is 77 and 57 to 77, of a core.
-Nothing is packed: the rows of R and of C are whole vectors. What comes before and after a product, a bias or a
-matrix to be added to, and a slope, costs no pass of its own. Left to itself LLVM vectorises such loops, but does
-not keep a block of C in registers; so the innermost loop is written in its language.
+The matrices of `_resnet_factored` are thin and come chunk by chunk. BLAS first copies its operands into packed form. On
+one core in float32 it reached 60 GF/s for W Xᵀ at (m, d, t) = (1000, 30, 50) and 20 GF/s for A H with k = 8 outputs;
+the code here reaches 77 and 57 to 77. It copies nothing: the rows of R and of C are whole vectors. Adding B (a bias or
+a matrix) before and multiplying by T (a slope) after costs no pass of its own. LLVM vectorises such loops by itself,
+but does not keep a block of C in registers; so the innermost loop is written in LLVM's language.
 
 Sums run over the columns of L in order, in one thread.
 """
@@ -21,22 +21,22 @@ from numpy.typing import NDArray
 
 from simlab.core.jit import jit
 
-Floats = NDArray[Any]
+Reals = NDArray[Any]
 
-VECTOR = 32  # bytes
-COLUMNS = VECTOR // 4
-ROWS = 4  # of a block: with 2 or 3 vectors a row, 8 or 12 sums of the 16 registers, enough to hide an FMA's latency
+VECTOR_BYTES = 32
+PADDED_COLUMNS = VECTOR_BYTES // 4  # floats of a float32 vector: a multiple of a float64 vector too
+BLOCK_ROWS = 4  # with 2 or 3 vectors per row, 8 or 12 sums in the 16 registers: enough to hide an FMA's latency
 FUSED = ("contract",)
 
 
 @jit
 def whole(columns: int) -> int:
-    """The columns that a matrix has whose rows are whole vectors, of float32 or float64."""
-    return -(-columns // COLUMNS) * COLUMNS
+    """`columns` rounded up, so that a row is a whole number of vectors, of float32 and of float64."""
+    return -(-columns // PADDED_COLUMNS) * PADDED_COLUMNS
 
 
 class _Operand:
-    """A matrix of numba's within the code that is being written."""
+    """A numba matrix as an operand of the LLVM code that is being written."""
 
     def __init__(self, context: Any, builder: Any, kind: Any, value: Any) -> None:
         array = context.make_array(kind)(context, builder, value)
@@ -44,17 +44,17 @@ class _Operand:
         self.data = builder.bitcast(array.data, ir.IntType(8).as_pointer())
         self.shape = cgutils.unpack_tuple(builder, array.shape)
         self.strides = cgutils.unpack_tuple(builder, array.strides)
-        self.vector = ir.VectorType(self.real, VECTOR // context.get_abi_sizeof(self.real))
+        self.vector = ir.VectorType(self.real, VECTOR_BYTES // context.get_abi_sizeof(self.real))
 
     def at(self, *place: Any) -> Any:
-        """The address of an entry."""
+        """The address of the entry at this (row, column)."""
         address = self.data
         for index, stride in zip(place, self.strides, strict=True):
             address = self.builder.gep(address, [self.builder.mul(index, stride)])
         return address
 
     def entry(self, *place: Any) -> Any:
-        """One entry, in every lane."""
+        """A vector with this one entry in every lane."""
         pointer = self.builder.bitcast(self.at(*place), self.real.as_pointer())
         one = self.builder.insert_element(
             ir.Constant(self.vector, ir.Undefined), self.builder.load(pointer), ir.IntType(32)(0)
@@ -73,7 +73,7 @@ class _Operand:
 
 
 def _phi(builder: Any, kind: Any, *incoming: Any) -> Any:
-    """A value that depends on the block it comes from: pairs (value, block)."""
+    """LLVM's φ node: a value that depends on the block that control comes from, given as pairs (value, block)."""
     phi = builder.phi(kind)
     for value, block in incoming:
         phi.add_incoming(value, block)
@@ -84,7 +84,7 @@ def _phi(builder: Any, kind: Any, *incoming: Any) -> Any:
 def _block(
     typing: Any, rows: Any, vectors: Any, start: Any, L: Any, R: Any, times: Any, C: Any, row: Any, column: Any
 ) -> Any:
-    """`rows` rows of C from `row`, `vectors` vectors of each from `column`."""
+    """LLVM code of a block of C = (start + L R) ⊙ times: `rows` rows from `row`, `vectors` vectors from `column`."""
     height, width = rows.literal_value, vectors.literal_value
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -118,9 +118,9 @@ def _block(
         builder.position_at_end(loop)
         p = _phi(builder, word, (word(0), begin))
         sums = [_phi(builder, out.vector, (value, begin)) for value in first]
-        beside = [right.load(p, c) for c in across]
+        vectors_of_R = [right.load(p, c) for c in across]
         factors = [left.entry(r, p) for r in down]
-        products = [builder.fmul(factor, vector, flags=FUSED) for factor in factors for vector in beside]
+        products = [builder.fmul(factor, vector, flags=FUSED) for factor in factors for vector in vectors_of_R]
         new = [builder.fadd(total, term, flags=FUSED) for total, term in zip(sums, products, strict=True)]
         following = builder.add(p, word(1))
         for phi, value in zip((p, *sums), (following, *new), strict=True):
@@ -141,30 +141,35 @@ def _block(
     return types.void(rows, vectors, start, L, R, times, C, row, column), code
 
 
-def _made(vectors: int) -> Any:
+def _strip(vectors: int) -> Any:
+    """The compiled loop over a strip of C that is `vectors` vectors wide."""
+
     @jit(named=str(vectors))
-    def strip(start: Floats, L: Floats, R: Floats, times: Floats, C: Floats, column: int) -> None:
+    def strip(start: Reals, L: Reals, R: Reals, times: Reals, C: Reals, column: int) -> None:
         rows = C.shape[0]
-        in_blocks = rows // ROWS * ROWS
-        for row in range(0, in_blocks, ROWS):
-            _block(ROWS, vectors, start, L, R, times, C, row, column)
+        in_blocks = rows // BLOCK_ROWS * BLOCK_ROWS
+        for row in range(0, in_blocks, BLOCK_ROWS):
+            _block(BLOCK_ROWS, vectors, start, L, R, times, C, row, column)
         for row in range(in_blocks, rows):
             _block(1, vectors, start, L, R, times, C, row, column)
 
     return strip
 
 
-_one, _two, _three = (_made(vectors) for vectors in (1, 2, 3))
+_one, _two, _three = (_strip(vectors) for vectors in (1, 2, 3))
 
 
 @jit
-def product(start: Floats, L: Floats, R: Floats, times: Floats, C: Floats) -> None:
-    """C = (start + L R) ⊙ times; L has at least one column.
+def product(start: Reals, L: Reals, R: Reals, times: Reals, C: Reals) -> None:
+    """C ← (start + L R) ⊙ times.
 
-    `start` is a matrix, a single column or, of no columns, nothing; `times` a matrix or of no columns. L may lie in
-    memory in any way; to be compiled once, it is always given as what numba takes for that, a slice of columns.
+    start: matrix like C; a single column, added to all; or a matrix without columns for 0.
+    L: at least one column, stored in any order. Given as a slice of columns, L[:, a:b], so that numba sees one type of
+        array, and compiles once.
+    R: matrix whose rows, like those of C, are whole vectors (`whole`).
+    times: matrix like C; or one without columns for 1.
     """
-    lanes = VECTOR // C.itemsize
+    lanes = VECTOR_BYTES // C.itemsize
     columns, column = C.shape[1], 0
     while column < columns:
         left = (columns - column) // lanes

@@ -2,9 +2,10 @@
 
     F(x) = (1/m₁) Σ_j n_j σ(v_j·x),   n_j = ‖v_j‖,        f(x) = h(F(x)),   h(z) = (1/m₂) Σ_k σ(w_k z + b_k)
 
-The second layer is a function of one number: piecewise linear in z ≥ 0, with a kink where a neuron stops or starts, at
-z = −b_k/w_k. Between kinks ("bins") slope and offset are sums made once, so that a sample costs one search among the
-kinks whatever m₂ is, and the second layer's gradient one sum of g and g·F a bin (g_i = ∂R/∂f(x_i)):
+The second layer is a function of one number: piecewise linear in z ≥ 0, with a kink at z = −b_k/w_k, where neuron k
+stops or starts. The intervals between kinks are called bins. The slope and offset of h in each bin are computed once
+per call. A sample then costs one search among the kinks, whatever m₂ is, and the second layer's gradient one sum of g
+and one of g·F per bin (g_i = ∂R/∂f(x_i)):
 
     ∂R/∂w_k = (1/m₂) Σ_{bins where k is active} Σ_i g_i F_i,        ∂R/∂b_k the same without F.
 
@@ -12,10 +13,15 @@ In the first layer, with G_i = g_i h'(F_i) and H_j = Σ_i G_i 1{v_j·x_i > 0} x_
 
     ∂R/∂v_j = (1/m₁) [v̄_j (v_j·H_j) + n_j H_j],
 
-two products of matrices, V Xᵀ and (G 1{·}) X, and no other pass over (m₁, n) than those that threshold. v̄ = 0 at v = 0.
+with v̄_j = v_j/n_j, and v̄ = 0 at v = 0: two products of matrices, V Xᵀ and (G 1{·}) X, and no other pass over (m₁, n)
+than those that threshold. Tiles and blocks of rows are those of `_two_layer_loops`; the number of blocks depends on n
+alone, and they are added in order. Sums over bins are in float64. Packed arguments:
 
-θ = (V row by row, c w, c b); sizes = (m₁, d, m₂, what is trained, threads), numbers = (1/c). Tiles and blocks of rows
-are those of `_two_layer_loops`: blocks by n alone, added in order. Sums over bins are in float64.
+- theta: V (m₁, d) | c w (m₂,) | c b (m₂,);
+- sizes: (m₁, d, m₂, what is trained: BOTH, FIRST or SECOND, threads);
+- numbers: (1/c,);
+- scratch of `gradient` and `pull`: n_j/m₁ (m₁,) | H (m₁, d) per block | per thread: product (m₁, d), Z (m₁, t), r (t,);
+- scratch of `value` and `push`: n_j/m₁ (m₁,) | Z (m₁, t) | Ż (m₁, t) | r (t,).
 """
 
 from __future__ import annotations
@@ -32,35 +38,39 @@ from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
 
 __all__ = ["BOTH", "FIRST", "SECOND", "gradient", "pull", "push", "scratch_size", "value"]
 
-Floats = NDArray[Any]
-Integers = NDArray[np.int64]
+Reals = NDArray[Any]
+Sizes = NDArray[np.int64]
 
 
 @jit
 def _each(n: int, m: int, d: int) -> int:
-    """Scratch space of one thread: product, Z and r."""
+    """Reals of scratch space of one thread: product, Z and r."""
     t = _rows(n, m)
     return m * d + m * t + t
 
 
 @jit
 def scratch_size(n: int, m: int, d: int) -> int:
-    """n_j/m₁, and that of as many threads as there are blocks with H of each block, or Z, Ż and r of a push."""
+    """Reals of scratch space: n_j/m₁, then H and a thread's space per block, or Z, Ż and r of a push."""
     t = _rows(n, m)
     return m + max(_blocks(n) * (_each(n, m, d) + m * d), 2 * m * t + t)
 
 
 @jit
-def _bins(theta: Floats, m1: int, d: int, m2: int, inverse: float) -> tuple[Floats, Floats, Integers]:
-    """The kinks, sorted; slope and offset in each of their bins : (2, bins), those of h times m₂; first bin and end of
-    bins where each neuron is active : (2, m₂)."""
+def _bins(theta: Reals, m1: int, d: int, m2: int, inverse: float) -> tuple[Reals, Reals, Sizes]:
+    """(kinks, lines, active) of the second layer.
+
+    kinks: positive z where a neuron stops or starts, sorted: (bins − 1,).
+    lines: slope and offset of m₂ h in each bin: (2, bins).
+    active: neuron k is active in the bins active[0, k] … active[1, k] − 1: (2, m₂).
+    """
     outer = np.empty((2, m2))
     for k in range(m2):
         outer[0, k] = np.float64(theta[m1 * d + k]) * inverse
         outer[1, k] = np.float64(theta[m1 * d + m2 + k]) * inverse
     w, b = outer[0], outer[1]
     at = np.empty(m2)
-    for k in range(m2):  # infinite where it never changes for z > 0
+    for k in range(m2):  # infinite for a neuron that neither stops nor starts at any z > 0
         at[k] = -b[k] / w[k] if w[k] * b[k] < 0 else np.inf
     order = np.argsort(at, kind="mergesort")
     count = 0
@@ -81,14 +91,14 @@ def _bins(theta: Floats, m1: int, d: int, m2: int, inverse: float) -> tuple[Floa
         for bin_ in range(active[0, k], active[1, k]):
             lines[0, bin_] += w[k]
             lines[1, bin_] += b[k]
-    if np.isnan(np.sum(outer)):  # comparisons would call such a neuron dead
+    if np.isnan(np.sum(outer)):  # comparisons with NaN are false: such a neuron would count as never active
         lines[:] = np.nan
     return kinks, lines, active
 
 
 @jit
-def _bin(kinks: Floats, z: float) -> int:
-    """The number of kinks at or below z."""
+def _bin(kinks: Reals, z: float) -> int:
+    """The bin that z lies in: the number of kinks at or below z."""
     low, high = 0, kinks.size
     while low < high:
         middle = (low + high) // 2
@@ -100,7 +110,7 @@ def _bin(kinks: Floats, z: float) -> int:
 
 
 @jit(fastmath=FAST)
-def _mask(Z: Floats, r: Floats) -> None:
+def _mask(Z: Reals, r: Reals) -> None:
     """Z ← (1 ⊗ r) 1{Z > 0}"""
     m, t = Z.shape
     zero = r.dtype.type(0)
@@ -110,8 +120,8 @@ def _mask(Z: Floats, r: Floats) -> None:
 
 
 @jit
-def _sizes_of_neurons(V: Floats, out: Floats) -> None:
-    """n_j/m₁"""
+def _sizes_of_neurons(V: Reals, out: Reals) -> None:
+    """out ← n_j/m₁"""
     m = V.shape[0]
     for j in range(m):
         out[j] = np.sqrt(np.sum(V[j] * V[j])) / m
@@ -119,22 +129,29 @@ def _sizes_of_neurons(V: Floats, out: Floats) -> None:
 
 @jit
 def _block(
-    V: Floats,
-    sizes_over_m: Floats,
-    X: Floats,
-    y: Floats,
+    V: Reals,
+    sizes_over_m: Reals,
+    X: Reals,
+    y: Reals,
     alpha: float,
     first: bool,
     rows: int,
-    kinks: Floats,
-    lines: Floats,
+    kinks: Reals,
+    lines: Reals,
     m2: int,
-    H: Floats,
-    sums: Floats,
-    scratch: Floats,
+    H: Reals,
+    sums: Reals,
+    scratch: Reals,
 ) -> float:
-    """H of these rows of the `rows` in all, the sums of g F and g in each bin, and Σ (αf − y)²; or, where α = 0, those
-    of g = y."""
+    """H of these rows, sums of g F and of g in each bin, and Σ (αf − y)² returned. α = 0 means: g = y.
+
+    sizes_over_m: n_j/m₁, (m₁,).
+    first: whether H is wanted.
+    rows: number of rows of all blocks together, the n in R.
+    kinks, lines: as `_bins` gives them.
+    sums: out, (2, bins).
+    scratch: the space of one thread.
+    """
     m, d = V.shape
     n = X.shape[0]
     t_max = _rows(rows, m)
@@ -173,16 +190,20 @@ def _block(
 
 @jit(parallel=True)
 def _blockwise(
-    theta: Floats,
-    X: Floats,
-    y: Floats,
+    theta: Reals,
+    X: Reals,
+    y: Reals,
     alpha: float,
-    sizes: Integers,
-    kinks: Floats,
-    lines: Floats,
-    sums: Floats,
-    scratch: Floats,
+    sizes: Sizes,
+    kinks: Reals,
+    lines: Reals,
+    sums: Reals,
+    scratch: Reals,
 ) -> float:
+    """As `_block`, over several blocks of rows. Thread i takes the blocks i, i + threads, …
+
+    sums: out, (blocks, 2, bins).
+    """
     m1, d, m2, trained, threads = sizes
     n = X.shape[0]
     V = theta[: m1 * d].reshape(m1, d)
@@ -204,9 +225,9 @@ def _blockwise(
 
 @jit
 def _all(
-    theta: Floats, X: Floats, y: Floats, alpha: float, sizes: Integers, inverse: float, out: Floats, scratch: Floats
+    theta: Reals, X: Reals, y: Reals, alpha: float, sizes: Sizes, inverse: float, out: Reals, scratch: Reals
 ) -> float:
-    """∇R and Σ (αf − y)²; or, where α = 0, Jᵀ y."""
+    """∇R into `out`, and Σ (αf − y)² returned; α = 0 means: Jᵀ y into `out`."""
     m1, d, m2, trained, _ = sizes
     n = X.shape[0]
     blocks = _blocks(n)
@@ -221,7 +242,7 @@ def _all(
     else:
         total = _blockwise(theta, X, y, alpha, sizes, kinks, lines, sums, scratch)
     if trained != FIRST:
-        until = np.zeros((2, kinks.size + 2))  # sums over the bins before each
+        until = np.zeros((2, kinks.size + 2))  # until[:, p]: sums of g F and g over the bins before bin p
         for k in range(blocks):
             for row in range(2):
                 for at in range(kinks.size + 1):
@@ -250,42 +271,34 @@ def _all(
 @per_real(GRADIENT)
 def gradient(
     act: Any,
-    a: Floats,
-    theta: Floats,
-    X: Floats,
-    y: Floats,
+    a: Reals,
+    theta: Reals,
+    X: Reals,
+    y: Reals,
     alpha: float,
-    sizes: Integers,
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
+    sizes: Sizes,
+    numbers: Reals,
+    out: Reals,
+    scratch: Reals,
 ) -> float:
     return float(_all(theta, X, y, np.float64(alpha), sizes, np.float64(numbers[0]), out, scratch) / (2 * X.shape[0]))
 
 
 @per_real(PULL)
 def pull(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    R: Floats,
-    X: Floats,
-    sizes: Integers,
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
+    act: Any, a: Reals, theta: Reals, R: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
 ) -> None:
     _all(theta, X, R, 0.0, sizes, np.float64(numbers[0]), out, scratch)
 
 
 @jit
-def _pushed(theta: Floats, v: Floats, X: Floats, sizes: Integers, inverse: float, out: Floats, scratch: Floats) -> None:
-    """J v, or f where v is empty."""
+def _pushed(theta: Reals, v: Reals, X: Reals, sizes: Sizes, inverse: float, out: Reals, scratch: Reals) -> None:
+    """out ← J v; or f, where v is empty."""
     m1, d, m2, trained, _ = sizes
     n = X.shape[0]
     V = theta[: m1 * d].reshape(m1, d)
     kinks, lines, active = _bins(theta, m1, d, m2, inverse)
-    moved = np.zeros((2, kinks.size + 1))  # of slope and offset in each bin
+    moved = np.zeros((2, kinks.size + 1))  # derivative of `lines` along v
     radial = np.zeros(m1, theta.dtype)  # v̄_j·dv_j/m₁
     weights = scratch[:m1]
     _sizes_of_neurons(V, weights)
@@ -323,22 +336,12 @@ def _pushed(theta: Floats, v: Floats, X: Floats, sizes: Integers, inverse: float
 
 
 @per_real(VALUE)
-def value(
-    act: Any, a: Floats, theta: Floats, X: Floats, sizes: Integers, numbers: Floats, out: Floats, scratch: Floats
-) -> None:
+def value(act: Any, a: Reals, theta: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals) -> None:
     _pushed(theta, theta[:0], X, sizes, np.float64(numbers[0]), out, scratch)
 
 
 @per_real(PUSH)
 def push(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    v: Floats,
-    X: Floats,
-    sizes: Integers,
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
+    act: Any, a: Reals, theta: Reals, v: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
 ) -> None:
     _pushed(theta, v, X, sizes, np.float64(numbers[0]), out, scratch)

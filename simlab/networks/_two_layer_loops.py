@@ -5,15 +5,22 @@ For a tile of t rows X_t, with Z = W X_tᵀ + b (m, t), H = φ(Z), D = φ'(Z) an
     f = s aᵀ H,    ∂R/∂a = H r,    G = (a ⊗ r) ⊙ D,    ∂R/∂b = G 1,    ∂R/∂W = G X_t
     J v = s [v_aᵀ H + aᵀ (D ⊙ (v_W X_tᵀ + v_b))]
 
-Neurons are the rows of Z, so that every element-wise pass runs along inputs that lie side by side, and both products
-take X_t as it lies in memory. Tiles of 128 rows, 64 in wide nets, keep Z and H (m, t) near the core. The rows are
-divided into 1 to 4 blocks, by n alone, each with a gradient of its own, which are added in order: the same bits on any
-number of threads. A thread uses the same tiles for all of its blocks: with tiles of each block's own, 48 MB at
-(n, d, m) = (4000, 64, 4000), a step took half as long again.
+Neurons are the rows of Z, so that every element-wise pass runs along inputs that are adjacent in memory, and both
+products take X_t as it is stored. Tiles of 128 rows, 64 in wide networks, keep Z and H : (m, t) in the cache. The rows
+are divided into 1 to 4 blocks, a number that depends on n alone. Each block has its own gradient, and these are added
+in order: the same bits on any number of threads. A thread reuses its tiles for all of its blocks: with tiles per block,
+48 MB at (n, d, m) = (4000, 64, 4000), a step took 1.5 times as long.
 
-sizes = (m, d, 1 with a bias, what is trained, 1 if plain, threads), threads being asked for by the caller: a loop that
-asks numba itself cannot be cached. A *plain* net (ReLU without bias, both layers trained) has passes of its own, which
-take H and D from Z and store neither.
+A *plain* network (ReLU, no bias, both layers trained) has passes of its own, which take H and D from Z and store
+neither. Packed arguments:
+
+- theta: a (m,) | b (m,), only with a bias | W (m, d);
+- sizes: (m, d, 1 with a bias else 0, what is trained: BOTH, FIRST or SECOND, 1 if plain else 0, threads). The caller
+  asks numba for the number of threads: code that asks itself cannot be cached;
+- numbers: (s,);
+- scratch of `gradient` and `pull`: with several blocks one gradient (size,) per block, then, per thread,
+  product (m, d) | Z (m, t) | H (m, t) | r (t,), t being the rows of the largest tile;
+- scratch of `value` and `push`: per block, Z (m, t) | H (m, t) | r (t,).
 """
 
 from __future__ import annotations
@@ -27,47 +34,50 @@ from numpy.typing import NDArray
 from simlab.core.jit import jit, per_real
 from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
 
-Floats = NDArray[Any]
+Reals = NDArray[Any]
+Sizes = NDArray[np.int64]
 BOTH, FIRST, SECOND = 0, 1, 2
-TILE, TILE_OF_WIDE, WIDE = 128, 64, 2048
-BLOCK = 128  # fewer rows are not worth a thread
-BLOCKS = 4
-PASS = 16  # neurons whose Z and H stay in the first-level cache between the two halves of a pass
+TILE_ROWS, WIDE_TILE_ROWS = 128, 64
+WIDE_NEURONS = 2048  # from here on a network is wide
+BLOCK_ROWS = 128  # fewer rows are not worth a thread
+MOST_BLOCKS = 4
+PASS_NEURONS = 16  # whose Z and H stay in the first-level cache between the two halves of a pass
 FAST = {"contract", "reassoc"}  # sums along a row may be vectorised
 
 
 @jit
 def _blocks(n: int) -> int:
-    return max(1, min(BLOCKS, n // BLOCK))
+    """Number of blocks of n rows."""
+    return max(1, min(MOST_BLOCKS, n // BLOCK_ROWS))
 
 
 @jit
 def _rows(n: int, m: int) -> int:
-    """The most rows of a tile."""
-    return min(TILE if m < WIDE else TILE_OF_WIDE, n)
+    """Rows of the largest tile of n rows and m neurons."""
+    return min(TILE_ROWS if m < WIDE_NEURONS else WIDE_TILE_ROWS, n)
 
 
 @jit
 def _each(n: int, m: int, d: int) -> int:
-    """Scratch space of one thread: product, Z, H, r."""
+    """Reals of scratch space of one thread: product, Z, H, r."""
     t = _rows(n, m)
     return m * d + 2 * m * t + t
 
 
 @jit
 def scratch_size(n: int, m: int, d: int) -> int:
-    """That of as many threads as there are blocks, and the gradient of each block."""
+    """Reals of scratch space: one gradient per block (m(d + 2) with a bias), and a thread's space per block."""
     return _blocks(n) * (_each(n, m, d) + m * (d + 2))
 
 
 @jit(fastmath=FAST)
-def _layer(act: Any, a: Floats, W: Floats, b: Floats, Xt: Floats, Z: Floats, H: Floats, c: Floats, r: Floats) -> None:
-    """H = φ(W Xᵀ + b), Z = φ' of it, and r = cᵀ H."""
+def _layer(act: Any, a: Reals, W: Reals, b: Reals, Xt: Reals, Z: Reals, H: Reals, c: Reals, r: Reals) -> None:
+    """H ← φ(W Xᵀ + b), Z ← φ' of it, and r ← cᵀ H."""
     m, t = Z.shape
     np.dot(W, Xt.T, Z)
     r[:] = 0
-    for first in range(0, m, PASS):
-        last = min(m, first + PASS)
+    for first in range(0, m, PASS_NEURONS):
+        last = min(m, first + PASS_NEURONS)
         if b.size:
             for j in range(first, last):
                 for i in range(t):
@@ -84,22 +94,22 @@ def _layer(act: Any, a: Floats, W: Floats, b: Floats, Xt: Floats, Z: Floats, H: 
 
 
 @jit(fastmath=FAST)
-def _plain_layer(W: Floats, Xt: Floats, Z: Floats, c: Floats, r: Floats) -> None:
-    """Z = W Xᵀ and r = cᵀ relu(Z)."""
+def _plain_layer(W: Reals, Xt: Reals, Z: Reals, c: Reals, r: Reals) -> None:
+    """Z ← W Xᵀ and r ← cᵀ relu(Z)."""
     m, t = Z.shape
     zero = r.dtype.type(0)
     np.dot(W, Xt.T, Z)
     r[:] = 0
     for j in range(m):
-        c_j = c[j]  # read once: r and Z might be c, for all the compiler knows, and then the loop is not vectorised
+        c_j = c[j]  # read once: the compiler cannot know that r and Z are not c, and would not vectorise the loop
         for i in range(t):
             z = Z[j, i]
             r[i] += c_j * (z if z > zero else zero)
 
 
 @jit(fastmath=FAST)
-def _plain_back(Z: Floats, c: Floats, r: Floats, first: bool, out: Floats) -> None:
-    """out = relu(Z) r, added where not `first`, and Z ← (c ⊗ r) 1{Z > 0}."""
+def _plain_back(Z: Reals, c: Reals, r: Reals, first: bool, out: Reals) -> None:
+    """out ← relu(Z) r, added to it unless `first`; then Z ← (c ⊗ r) 1{Z > 0}."""
     m, t = Z.shape
     zero = r.dtype.type(0)
     for j in range(m):
@@ -112,8 +122,8 @@ def _plain_back(Z: Floats, c: Floats, r: Floats, first: bool, out: Floats) -> No
 
 
 @jit(fastmath=FAST)
-def _back(Z: Floats, H: Floats, c: Floats, r: Floats, bias: int, trained: int, first: bool, out: Floats) -> None:
-    """∂R/∂a and ∂R/∂b of a tile into `out`, added where not `first`, and Z ← G."""
+def _back(Z: Reals, H: Reals, c: Reals, r: Reals, bias: int, trained: int, first: bool, out: Reals) -> None:
+    """∂R/∂a and ∂R/∂b of a tile into `out`, added unless `first`; then Z ← G."""
     m, t = Z.shape
     for j in range(m):
         if trained != FIRST:
@@ -133,18 +143,22 @@ def _back(Z: Floats, H: Floats, c: Floats, r: Floats, bias: int, trained: int, f
 @jit(fastmath=FAST)
 def _block(
     act: Any,
-    a: Floats,
-    theta: Floats,
-    X: Floats,
-    y: Floats,
+    a: Reals,
+    theta: Reals,
+    X: Reals,
+    y: Reals,
     alpha: float,
-    sizes: NDArray[np.int64],
+    sizes: Sizes,
     scale: float,
     rows: int,
-    out: Floats,
-    scratch: Floats,
+    out: Reals,
+    scratch: Reals,
 ) -> float:
-    """∇R over these rows of the `rows` in all, and Σ‖αf − y‖²; or, where α = 0, Jᵀ y."""
+    """∇R over these rows into `out`, and Σ‖αf − y‖² returned; α = 0 means: Jᵀ y into `out`.
+
+    rows: number of rows of all blocks together, the n in R.
+    scratch: the space of one thread.
+    """
     m, d, bias, trained, plain = sizes[:5]
     n = X.shape[0]
     outer, b = theta[:m], theta[m : m + bias * m]
@@ -188,16 +202,17 @@ def _block(
 @jit(parallel=True)
 def _blockwise(
     act: Any,
-    a: Floats,
-    theta: Floats,
-    X: Floats,
-    y: Floats,
+    a: Reals,
+    theta: Reals,
+    X: Reals,
+    y: Reals,
     alpha: float,
-    sizes: NDArray[np.int64],
+    sizes: Sizes,
     scale: float,
-    out: Floats,
-    scratch: Floats,
+    out: Reals,
+    scratch: Reals,
 ) -> float:
+    """As `_block`, over several blocks of rows. Thread i takes the blocks i, i + threads, …"""
     m, d, trained = sizes[0], sizes[1], sizes[3]
     n, P = X.shape[0], theta.size
     blocks, each = _blocks(n), _each(n, m, d)
@@ -211,7 +226,7 @@ def _blockwise(
                 act, a, theta, X[first:last], y[first:last], alpha, sizes, scale, n, scratch[k * P : (k + 1) * P], own
             )
     begin, end = (m if trained == FIRST else 0), (m if trained == SECOND else P)
-    for p in range(begin, end):
+    for p in range(begin, end):  # block by block in order, whatever thread computed it
         along = scratch[p]
         for k in range(1, blocks):
             along += scratch[k * P + p]
@@ -222,16 +237,17 @@ def _blockwise(
 @jit
 def _all(
     act: Any,
-    a: Floats,
-    theta: Floats,
-    X: Floats,
-    y: Floats,
+    a: Reals,
+    theta: Reals,
+    X: Reals,
+    y: Reals,
     alpha: float,
-    sizes: NDArray[np.int64],
+    sizes: Sizes,
     scale: float,
-    out: Floats,
-    scratch: Floats,
+    out: Reals,
+    scratch: Reals,
 ) -> float:
+    """As `_block`, over all rows."""
     if _blocks(X.shape[0]) == 1:  # without threads: a parallel region costs more than a small batch
         return float(_block(act, a, theta, X, y, alpha, sizes, scale, X.shape[0], out, scratch))
     return float(_blockwise(act, a, theta, X, y, alpha, sizes, scale, out, scratch))
@@ -240,15 +256,15 @@ def _all(
 @per_real(GRADIENT)
 def gradient(
     act: Any,
-    a: Floats,
-    theta: Floats,
-    X: Floats,
-    y: Floats,
+    a: Reals,
+    theta: Reals,
+    X: Reals,
+    y: Reals,
     alpha: float,
-    sizes: NDArray[np.int64],
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
+    sizes: Sizes,
+    numbers: Reals,
+    out: Reals,
+    scratch: Reals,
 ) -> float:
     total = _all(act, a, theta, X, y, alpha, sizes, numbers[0], out, scratch)
     return float(total / (2 * X.shape[0]))
@@ -256,32 +272,16 @@ def gradient(
 
 @per_real(PULL)
 def pull(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    R: Floats,
-    X: Floats,
-    sizes: NDArray[np.int64],
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
+    act: Any, a: Reals, theta: Reals, R: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
 ) -> None:
     _all(act, a, theta, X, R, theta.dtype.type(0), sizes, numbers[0], out, scratch)
 
 
 @jit(parallel=True, fastmath=FAST)
 def _pushed(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    v: Floats,
-    X: Floats,
-    sizes: NDArray[np.int64],
-    scale: float,
-    out: Floats,
-    scratch: Floats,
+    act: Any, a: Reals, theta: Reals, v: Reals, X: Reals, sizes: Sizes, scale: float, out: Reals, scratch: Reals
 ) -> None:
-    """J v, or f where v is empty."""
+    """out ← J v; or f, where v is empty."""
     m, d, bias, trained = sizes[:4]
     n = X.shape[0]
     outer, b = theta[:m], theta[m : m + bias * m]
@@ -313,29 +313,12 @@ def _pushed(
 
 
 @per_real(VALUE)
-def value(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    X: Floats,
-    sizes: NDArray[np.int64],
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
-) -> None:
+def value(act: Any, a: Reals, theta: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals) -> None:
     _pushed(act, a, theta, theta[:0], X, sizes, numbers[0], out, scratch)
 
 
 @per_real(PUSH)
 def push(
-    act: Any,
-    a: Floats,
-    theta: Floats,
-    v: Floats,
-    X: Floats,
-    sizes: NDArray[np.int64],
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
+    act: Any, a: Reals, theta: Reals, v: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
 ) -> None:
     _pushed(act, a, theta, v, X, sizes, numbers[0], out, scratch)

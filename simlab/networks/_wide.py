@@ -1,14 +1,12 @@
-"""What random nets of any width share: the fields, and the two conventions of MATH §3 in one form.
+"""What `mlp`, `random_features` and `neural_tangent` share: fields, and the two conventions of MATH §3 in one form.
 
-Each layer multiplies a *lifted* input by a matrix of N(0, 1) entries, z = W x̃, so that Cov(z(x), z(y)) = x̃·ỹ:
+Each layer multiplies a *lifted* input x̃ by a matrix of N(0, 1) entries, z = W x̃, so that Cov(z(x), z(y)) = x̃·ỹ:
 
-- general (σ_w given): x̃ = (σ_w x/√d, σ_b), the bias being the last column of W;
+- general (σ_w given): x̃ = (σ_w x/√d, σ_b); the bias is the last column of W;
 - normalised (``weight_std`` left out): x̃ = x in the first layer, and σ_w² = 1/E φ(z)² after it; no bias.
 """
 
 from __future__ import annotations
-
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +16,14 @@ from simlab.activations.activation import Activation
 from simlab.activations.relu import ReLU
 from simlab.core import checks
 from simlab.core.errors import BadInput, shown
-from simlab.networks.bound import checked_start, weights
+from simlab.networks.bound import weights
 from simlab.networks.network import Network
 
 Floats = NDArray[np.float64]
-Law = Literal["gaussian", "sphere"]
 
 
 class Wide(Network):
-    """Fields and checks as those of the kernels nngp and ntk, its limits."""
+    """Fields and checks like those of the kernels nngp and ntk, which are its limits."""
 
     width: int = Field(ge=1, description="number of neurons of a hidden layer")
     activation: Activation = Field(default_factory=ReLU, description="φ")
@@ -73,17 +70,8 @@ def jump(activation: Activation) -> str:
     return f"activation = {activation.kind!r}: it jumps, so that φ' says nothing of it; use one that does not"
 
 
-def draw_rows(net: Wide, law: Law, dim: int, rng: np.random.Generator) -> Floats:
-    """W : (N, d) or, the biases last, (N, d + 1). The first rows of a larger draw are a smaller one's."""
-    dim = checked_start(dim, rng, lambda d: net.width * net.lifted_dim(d))
-    W = rng.standard_normal((net.width, net.lifted_dim(dim)))
-    if law == "sphere":
-        W[:, :dim] *= (dim**0.5 / np.linalg.norm(W[:, :dim], axis=1))[:, np.newaxis]
-    return W
-
-
 def columns(part: slice | None, count: int) -> tuple[int, int]:
-    """First and one past the last of the features that `part` names."""
+    """(begin, end) of the features that `part` names, out of `count`."""
     if part is not None and (not isinstance(part, slice) or part.step not in (None, 1)):
         raise BadInput(f"part = {shown(part)}: must be a slice of features without a step, or None for all")
     begin, end, _ = (part or slice(None)).indices(count)
@@ -91,7 +79,10 @@ def columns(part: slice | None, count: int) -> tuple[int, int]:
 
 
 def checked_rows(found: Floats, width: int, length: int, lift: int = 0) -> Floats:
-    """The weights that `draw` gave; refused unless (width, length). `lift`: number of columns that are no input's."""
+    """The weights that `draw` gave, as an array; BadInput unless (width, length).
+
+    lift: number of their columns that belong to no input, for the error: 1 with a bias.
+    """
     found = weights(found, "weights", 2)
     if len(found) != width:
         raise BadInput(f"weights has shape {found.shape}: must have {width} rows, one for each neuron")

@@ -1,9 +1,11 @@
 """A trainable network made ready for one input dimension and float type: its compiled loops and their arguments.
 
-``Bound(net, dim, dtype)`` asks the network for its `Loops` and gives them as methods over arrays; descent loops take
-``bound.loops.gradient[bound.dtype]`` and ``bound.activation`` themselves. BLAS runs with one thread inside the loops,
-which divide the rows among numba's threads in a number of blocks that depends on n alone: two pools of threads spin
-against each other (4.7 → 20 ms), and the bits do not depend on the number of threads.
+``Bound(net, dim, dtype)`` asks the network for its `Loops` and calls them on checked arrays. The compiled descent loops
+of flows take ``bound.loops.gradient[bound.dtype]`` and its arguments instead, without the checks.
+
+Threads: the loops divide the rows among numba's threads and call BLAS with one thread, since two pools of threads spin
+against each other (4.7 → 20 ms). The number of blocks of rows depends on n alone, so that the bits do not depend on the
+number of threads.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ _finite: ContextVar[bool] = ContextVar("finite", default=True)
 
 @contextmanager
 def diverged_weights() -> Iterator[None]:
-    """Within it weights may hold NaN and infinity: for the record that shows a divergence."""
+    """A context in which weights may hold NaN and infinity, so that the last record of a diverged flow can be made."""
     before = _finite.set(False)
     try:
         yield
@@ -39,7 +41,12 @@ def diverged_weights() -> Iterator[None]:
 
 
 def vector(theta: Any, name: str, size: int, dim: int, dtype: DTypeLike | None = None) -> Array:
-    """θ, or a vector like it, of shape (size,); of its own float type unless `dtype` is given."""
+    """θ, or a vector like it, as an array of shape (size,).
+
+    name: what the error calls it.
+    dim: dimension of the inputs, for the error.
+    dtype: float type to convert to; None keeps the type.
+    """
     found = checks.array(theta, name, dtype=dtype, finite=_finite.get())
     if found.shape != (size,):
         raise BadInput(f"{name} has shape {found.shape}: must be ({size},) for inputs in R^{dim}")
@@ -47,12 +54,15 @@ def vector(theta: Any, name: str, size: int, dim: int, dtype: DTypeLike | None =
 
 
 def weights(theta: Any, name: str = "theta", ndim: int | None = 1) -> Array:
-    """Weights whose shape the network itself checks."""
+    """Weights as an array of `ndim` dimensions (None: any). The caller checks the shape."""
     return checks.array(theta, name, ndim=ndim, dtype=None, finite=_finite.get())
 
 
 def checked_start(dim: Any, rng: Any, size: Callable[[int], int]) -> int:
-    """dim; refused where it is no dimension, `rng` no generator, or where memory is too small for size(dim) weights."""
+    """The dimension as an integer: the first line of every `initialise` and `draw`.
+
+    Raises BadInput where dim is no dimension, rng no generator, or size(dim) weights do not fit into memory.
+    """
     found = checks.dimension(dim)
     checks.generator(rng)
     checks.room(2 * size(found), f"dim = {found}: the network's weights")
@@ -63,14 +73,15 @@ def checked_start(dim: Any, rng: Any, size: Callable[[int], int]) -> int:
 class Loops:
     """The compiled functions of a network, each for both float types, and their arguments.
 
-    value, gradient, push, pull: of the signatures of `simlab.networks.signature`.
-    activation: the φ that they take.
-    sizes, numbers: what they need of the network's fields and the dimension.
+    value, gradient, push, pull: functions with the signatures of `simlab.networks.signature`.
+    activation: φ, their first argument.
+    sizes: integers that they need (widths, dimension, flags), packed in an order that each loops file documents.
+    numbers: floats that they need (scales), packed likewise.
     size: length of θ.
     trained: index range of θ that a flow moves.
-    scratch: n → floats of workspace needed for n rows.
+    scratch: number of rows n → floats of workspace needed.
     outputs: number c of outputs.
-    variant: names these four functions where one kind has several such sets; the linearised ones are named by it.
+    variant: name of this set of functions where a kind has several; `linearised` caches by it.
     """
 
     value: PerReal
@@ -88,7 +99,11 @@ class Loops:
 
 
 class Bound:
-    """A network for inputs in R^dim, with numbers of type `dtype`."""
+    """The loops of one network, for inputs in R^dim and numbers of type `dtype`.
+
+    activation: the compiled φ and its numbers, (act, a) of `simlab.networks.signature`.
+    sizes, numbers, trained: as in `Loops`; numbers in `dtype`.
+    """
 
     def __init__(self, network: Trainable, dim: int, dtype: DTypeLike = np.float64) -> None:
         self.network, self.dim, self.dtype = network, checks.dimension(dim), checks.float_type(dtype)
@@ -100,7 +115,7 @@ class Bound:
         self._scratch = np.empty(0, self.dtype)
 
     def scratch(self, n: int) -> Array:
-        """Space for n rows, kept from call to call."""
+        """Workspace for n rows; allocated once and used again by the next call."""
         if self._scratch.size < (needed := self.loops.scratch(n)):
             self._scratch = np.empty(needed, self.dtype)
         return self._scratch
@@ -137,15 +152,7 @@ class Bound:
             raise BadInput(f"alpha = {alpha}: must be greater than 0 and finite in {self.dtype}")
         with one_blas_thread():
             loss = self.loops.gradient[self.dtype](
-                *self.activation,
-                theta,
-                X,
-                y,
-                alpha,
-                self.sizes,
-                self.numbers,
-                out,
-                self.scratch(len(X)),
+                *self.activation, theta, X, y, alpha, self.sizes, self.numbers, out, self.scratch(len(X))
             )
         return loss, out
 
@@ -161,7 +168,7 @@ class Bound:
         return out
 
     def pull(self, theta: Array, R: Array, X: Array) -> Array:
-        """Σ_i J_iᵀ R_i : (size,), 0 where θ is not trained."""
+        """Jᵀ R = Σ_i J_iᵀ R_i : (size,), 0 where θ is not trained."""
         theta, X = self._checked(theta, X)
         R, out = self._columns(R, len(X), "R"), np.zeros_like(theta)
         with one_blas_thread():
@@ -171,7 +178,10 @@ class Bound:
         return out
 
     def jacobian(self, theta: Array, X: Array, name: str = "X") -> Array:
-        """∂f_c(x_i)/∂θ : (n c, size), row i c' + c of c' outputs; 0 where θ is not trained. `name`: X's in errors."""
+        """J : (n c, size), row i c + a being ∂f_a(x_i)/∂θ; 0 where θ is not trained. One `pull` per row.
+
+        name: what the error calls X.
+        """
         X, c = checks.matrix(X, name, dim=self.dim, dtype=self.dtype), self.loops.outputs
         rows = [self.pull(theta, np.eye(1, c, k), x[np.newaxis]) for x in X for k in range(c)]
         return np.array(rows).reshape(len(X) * c, self.loops.size)

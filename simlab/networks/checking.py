@@ -201,7 +201,7 @@ def _check_rows(network: Trainable) -> None:
     ensure(np.all(np.isfinite(f)), f"{name}: not finite")
     for i in range(ROWS):
         _same(network.forward(theta, X[i : i + 1])[0], f[i], f"{name} of a row alone and among others", scale=_size(f))
-    _same(Bound(network, DIM).value(theta, X), f.reshape(ROWS, c), f"{name} and loops().value")
+    _same(Bound(network, DIM).value(theta, X), f.reshape(ROWS, c), f"{name} and loops().value", scale=_size(f))
     same = np.array_equal(theta, before[0]) and np.array_equal(X, before[1])
     ensure(same, f"{name} changes its arguments")
 
@@ -363,14 +363,15 @@ def _check_abilities(network: Trainable) -> None:
 
 
 def _check_bounded(network: Trainable) -> None:
-    if network.unbounded():
-        return
-    theta, X = _theta(network), _inputs(ROWS)
+    """What `unbounded` and `grows` say is true of f far away."""
+    name, theta, X = repr(network), _theta(network), _inputs(ROWS)
+    ensure(network.may_be_bounded or network.unbounded(), f"{name}: unbounded() = '', but may_be_bounded = False")
     near, far = (float(np.max(np.abs(network.forward(theta, radius * X)))) for radius in (1e4, 1e8))
-    ensure(
-        far <= 10.0 * (1.0 + near),
-        f"{network!r}: |f| grows from {near:.3g} to {far:.3g} as ‖x‖ grows from 10⁴ to 10⁸; unbounded() must say why",
-    )
+    does = f"|f| goes from {near:.3g} to {far:.3g} as ‖x‖ grows from 10⁴ to 10⁸"
+    if network.grows(theta):
+        ensure(far > 10.0 * near, f"{name}: {does}; grows(theta) = True")
+    elif not network.unbounded():
+        ensure(far <= 10.0 * (1.0 + near), f"{name}: {does}; unbounded() must say why")
 
 
 def _check_refusals(network: Trainable) -> None:
@@ -421,8 +422,8 @@ def _check_layers(network: ThreeLayer) -> None:
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     _mean(network.first_layer(theta, directions), network.alpha(theta), f"{name}.alpha and the mean of F(x)/‖x‖")
     rng = np.random.default_rng(5)
-    drawn = np.array([network.alpha(network.initialise(DIM, rng)) for _ in range(DRAWS)])
-    _mean(drawn, network.mean_alpha(DIM), f"{name}.mean_alpha and the mean of alpha at the start")
+    alphas = np.array([network.alpha(network.initialise(DIM, rng)) for _ in range(DRAWS)])
+    _mean(alphas, network.mean_alpha(DIM), f"{name}.mean_alpha and the mean of alpha at the start")
     layers = network.trained_layers()
     ensure(layers in ("both", "first", "second"), f"{name}.trained_layers() = {layers!r}")
 

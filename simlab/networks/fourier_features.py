@@ -6,11 +6,11 @@ The kernel is the Fourier transform of the law of w, entry by entry (Rahimi–Re
     "laplacian"  k(z) = exp(−‖z‖₁)            w ~ Cauchy(1)
     "cauchy"     k(z) = ∏_j 1/(1 + z_j²)      w ~ Laplace(1)
 
-`exact` is that kernel. sampling = "random": independent draws, error ~ m^(−1/2). "sobol": (w, b) are a scrambled Sobol
-sequence sent through the inverse distribution functions; each point by itself has the same law, so that Φ Φᵀ is
-unbiased, but together they fill space evenly and the error falls faster where d is small.
+`exact` is that kernel. sampling = "random": independent draws, error ~ m^(−1/2). "sobol": (w, b) is a scrambled Sobol
+sequence sent through the inverse distribution functions. Each point alone has the same law as before, so that Φ Φᵀ is
+unbiased; together the points fill space evenly, and the error falls faster where d is small.
 
-Weights: (m, d + 1), b in the last column; the first rows of a larger draw are a smaller one's.
+Weights: (m, d + 1), b in the last column. A larger m only adds rows.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ from simlab.networks.bound import checked_start
 from simlab.networks.network import FeatureMap
 
 Floats = NDArray[np.float64]
-SOBOL_BITS = 30
-SOBOL_DIM = qmc.Sobol.MAXDIM - 1
+SOBOL_BITS = 30  # of each coordinate of a point
+SOBOL_DIM = qmc.Sobol.MAXDIM - 1  # most dimensions d: b needs one coordinate too
 
 
 class FourierFeatures(FeatureMap):
     """Φ_j(x) = √(2/m) cos(w_j·x/s + b_j)."""
 
     has_exact: ClassVar[bool] = True
+    shown: ClassVar[tuple[str, ...]] = (*FeatureMap.shown, "exact")
     may_be_bounded: ClassVar[bool] = True
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"width": 8},
@@ -89,7 +90,7 @@ class FourierFeatures(FeatureMap):
         return Phi
 
     def exact(self, X: Floats, Y: Floats | None = None) -> Floats:
-        """k((x_i − y_j)/s) : (n, m)"""
+        """k((x_i − y_j)/s) : (n, n')"""
         X = checks.matrix(X) / self.scale
         Y = X if Y is None else checks.matrix(Y, "Y", dim=X.shape[1]) / self.scale
         K: Floats

@@ -1,15 +1,16 @@
-"""A network linearised where it was drawn: f_lin(x) = f_θ0(x) + ⟨θ − θ0, ∇f_θ0(x)⟩. MATH §6.
+"""A network linearised at its start: f_lin(x) = f_θ0(x) + ⟨θ_lin − θ0, ∇f_θ0(x)⟩. MATH §6.
 
-θ = (θ_lin, θ0): the point that moves and, frozen, the one where the tangent is taken; both are at first the θ0 that the
-network itself draws from the same generator. Loss gradient Σ_i J_iᵀ α(α f_lin(x_i) − y_i)/n with the Jacobian J at θ0,
-by the network's own products J v and Jᵀ R: exact, and nothing of size n × P is formed. What the network does not train
-stays as it is here too. The tangent kernel is the network's at θ0, whatever θ_lin.
+θ = (θ_lin, θ0) : (2P,): first the weights that move, then the frozen ones where the tangent is taken. Both start as the
+θ0 that the network itself draws from the same generator. The loss gradient is Σ_i J_iᵀ α(α f_lin(x_i) − y_i)/n with
+the Jacobian J at θ0, by the network's own J v and Jᵀ R: exact, and nothing of size n × P is formed. Weights that the
+network does not train do not move here either. The tangent kernel is the network's at θ0, whatever θ_lin.
 
-A linearised network is its own linearisation, so that one of another is refused.
+A linearised network is its own linearisation, so that linearising it again is refused.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any, ClassVar
 
@@ -60,11 +61,11 @@ class Linearised(Trainable):
         return self.network.output_count()
 
     def initialise(self, dim: int, rng: np.random.Generator) -> Floats:
-        """θ : (2 P,), P the length of the network's own"""
+        """θ : (2P,), P the length of the network's own θ"""
         return self.around(self.network.initialise(dim, rng))
 
     def around(self, theta0: Floats) -> Floats:
-        """θ : (2 P,) of the network linearised at θ0 : (P,), where it stands at θ0: to be run beside the network."""
+        """θ = (θ0, θ0) : (2P,), for the linearisation at θ0 : (P,), at its start."""
         return np.concatenate([weights(theta0, "theta0")] * 2)
 
     def own_weights(self, theta: Floats) -> Floats:
@@ -77,18 +78,15 @@ class Linearised(Trainable):
         inner = self.network.loops(dim)
         name = f"{self.network.kind}_{inner.variant}" if inner.variant else self.network.kind
         value, gradient, push, pull = _compiled(name, inner.value, inner.push, inner.pull)
-        return Loops(
+        return dataclasses.replace(
+            inner,
             value=value,
             gradient=gradient,
             push=push,
             pull=pull,
-            activation=inner.activation,
-            sizes=inner.sizes,
-            numbers=inner.numbers,
-            outputs=inner.outputs,
-            trained=inner.trained,
             size=2 * inner.size,
             scratch=lambda n: inner.size + 2 * n * inner.outputs + inner.scratch(n),
+            variant="",
         )
 
     def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
@@ -101,7 +99,10 @@ class Linearised(Trainable):
 
 @functools.cache
 def _compiled(name: str, value: PerReal, push: PerReal, pull: PerReal) -> tuple[PerReal, PerReal, PerReal, PerReal]:
-    """(value, gradient, push, pull) over the network's own."""
+    """(value, gradient, push, pull) of the linearised network, from the network's own functions.
+
+    name: name for numba's cache; the network's kind and variant.
+    """
     own = PerReal(lambda real: _value(name, from_dtype(real), value[real], push[real]))
     return (
         own,

@@ -1,28 +1,28 @@
-"""A fully connected net of L weight layers: a Gaussian process as drawn, in the limit of great width. MATH §3, §6.
+"""A fully connected network of L weight layers, which tends to a Gaussian process as its width grows. MATH §3, §6.
 
     h¹ = W¹ x̃,   x̃ = (σ_w x/√d, σ_b),     h^ℓ = W^ℓ ã^{ℓ−1},   ã = (σ_w φ(h)/√m, σ_b),     f = h^L ∈ R^outputs
 
 with every entry of every W from N(0, 1), the bias being the last column (none where σ_b = 0): NTK parametrisation.
-``weight_std`` left out is the normalised family: x̃ = x, and σ_w² = 1/E φ(z)² at unit variance after it. So in either
+``weight_std`` left out is the normalised family: x̃ = x, and σ_w² = 1/E φ(z)² at unit variance after it. In both
 
-    E f(x) f(y) → nngp(L, φ, σ_w, σ_b)   as m → ∞ (exactly it at any m for L = 2; else with a bias ~ 1/m),
+    E f(x) f(y) → nngp(L, φ, σ_w, σ_b)   as m → ∞ (equal to it at any m for L = 2; else the difference is ~ 1/m),
 
-and f becomes Gaussian. `parametrisation` says where the factors stand:
+and f becomes Gaussian. `parametrisation` says where the factors σ_w/√m and σ_b stand:
 
-    "ntk"         as above; ⟨∇f(x), ∇f(y)⟩ → ntk(L, φ, σ_w, σ_b)
+    "ntk"         beside the weights, as above; ⟨∇f(x), ∇f(y)⟩ → ntk(L, φ, σ_w, σ_b)
     "standard"    in the weights: x̃ = (x, 1), ã = (φ(h), 1), entries from N(0, σ_w²/fan-in), biases from N(0, σ_b²). The
-                  same f from the same draw; but a layer's gradient is larger, by the factors it has lost
-    "mean_field"  ntk's, with 1/m for 1/√m in the top layer: f → 0, and weights move by O(1) on the time scale m
+                  same draw gives the same f; ∂f/∂W is ntk's divided by the factor of W
+    "mean_field"  as "ntk", with 1/m for 1/√m in the top layer: f → 0, and weights move by O(1) on the time scale m
 
-`hidden` is H = ã^{L−1} (n, m), with a bias (n, m + 1), the factors in it: H Hᵀ, the covariance of f given the layers
-below, is the conjugate kernel of a net of which only the top layer is trained; it tends to nngp (m H Hᵀ does in
-"mean_field"), its entries' variance falling as 1/m.
+`features` is H = ã^{L−1} : (n, m), with a bias (n, m + 1), factors included. H Hᵀ is the covariance of f given the
+layers below, and the tangent kernel where only the top layer is trained. It tends to nngp (in "mean_field" m H Hᵀ does)
+and its entries have a variance ~ 1/m.
 
-`bottleneck` keeps the first hidden layer at a fixed width k: whatever m, H Hᵀ then stays random and f a mixture of
-Gaussians. A control for both statements.
+`bottleneck` keeps the first hidden layer at a fixed width k. However large m, H Hᵀ then stays random and f is a mixture
+of Gaussians: a control for both statements.
 
-θ = (W¹, …, W^L), each row by row, of `size` entries, all trained. With Ã^{ℓ−1} the input and Δ_c^ℓ = ∂f_c/∂h^ℓ,
-the tangent kernel, its mean over the outputs c, is (no Jacobian formed)
+θ = (W¹, …, W^L), each row by row; all are trained. With Ã^{ℓ−1} : (n, ·) the input of layer ℓ and Δ_c^ℓ = ∂f_c/∂h^ℓ the
+tangent kernel, its mean over the outputs c, needs no Jacobian:
 
     K = Σ_ℓ (Ã^{ℓ−1} Ã^{ℓ−1}ᵀ) ⊙ Σ_c Δ_c^ℓ Δ_c^ℓᵀ / outputs.
 """
@@ -53,6 +53,7 @@ class MLP(Wide, Trainable):
     """L weight layers, h^ℓ = W^ℓ ã^{ℓ−1}."""
 
     has_features: ClassVar[bool] = True
+    shown: ClassVar[tuple[str, ...]] = (*Trainable.shown, "features")
     may_be_bounded: ClassVar[bool] = True
     lack: ClassVar[str] = "no net of dense layers"
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
@@ -144,7 +145,7 @@ class MLP(Wide, Trainable):
         return [W.reshape(shape) for W, shape in zip(np.split(theta, cuts), each, strict=True)]
 
     def _multipliers(self, dim: int) -> tuple[list[float], float]:
-        """What the forward pass multiplies each layer's input by, and the bias's input."""
+        """(factor of the input of each layer, constant input of the biases) in the forward pass"""
         if self.parametrisation == "standard":
             return [1.0] * self.depth, 1.0
         return self._factors(dim), self.bias_std
@@ -211,7 +212,7 @@ class MLP(Wide, Trainable):
         factors, bias = self._multipliers(X.shape[1])
 
         def outer_products(rows: Floats) -> list[tuple[Floats, Floats | None]]:
-            """Ã^{ℓ−1} and Δ^ℓ, the outputs' side by side, from the top layer down."""
+            """Pairs (Ã^{ℓ−1}, Δ^ℓ/√outputs), from the top layer down; Δ^ℓ : (n, outputs · m), output by output."""
             inner, slopes = [self._lifted(rows, factors[0], bias)], []
             for W, factor in zip(matrices[:-1], factors[1:], strict=True):
                 H, D = self.activation.both(inner[-1] @ W.T)

@@ -1,16 +1,22 @@
 """The contracts of networks: what can be trained, what is a map to features, and what theory knows of a network.
 
-A network is a function f_θ(x) of weights θ, a flat vector, and inputs X : (n, d). Its weights are kept apart from it:
+A network is a function f_θ(x) of weights θ, one flat vector, and of inputs X : (n, d), one per row. The network object
+holds the architecture only; weights are arguments of its methods:
 
+>>> import numpy as np
 >>> from simlab import networks
->>> net = networks.TwoLayer(width=200, activation="tanh")
->>> theta = net.initialise(dim=10, rng=np.random.default_rng(0))
->>> net.forward(theta, X)                # f(X) : (n,)
->>> net.gradient(theta, X, y)            # ∇_θ (1/2n) Σ (f(x_i) − y_i)² : (size,)
->>> net.tangent_gram(theta, X)           # K = J Jᵀ : (n, n)
+>>> rng = np.random.default_rng(0)
+>>> X, y = rng.standard_normal((20, 3)), np.ones(20)
+>>> net = networks.TwoLayer(width=50, activation="tanh")
+>>> theta = net.initialise(dim=3, rng=rng)         # weights at the start: (size,)
+>>> f = net.forward(theta, X)                      # f(X) : (n,)
+>>> gradient = net.gradient(theta, X, y)           # ∇_θ (1/2n) Σ_i (f(x_i) − y_i)² : (size,)
+>>> K = net.tangent_gram(theta, X)                 # K = J Jᵀ, J = ∂f/∂θ : (n, n)
+>>> theta.shape, f.shape, gradient.shape, K.shape
+((200,), (20,), (200,), (20, 20))
 
-Not every kind can do everything. What a kind may lack is announced by a fact of its class, `has_features` for
-`features` and so on, so that it can be asked before anything is computed.
+`simlab.train` moves the weights along a flow. Not every kind has every method: `has_features` says whether `features`
+is there, and so on, before anything is computed.
 """
 
 from __future__ import annotations
@@ -33,15 +39,15 @@ Floats = NDArray[np.float64]
 
 
 class Network(Kind):
-    """What every network tells of itself.
+    """What every network says about itself.
 
-    has_features: whether `Trainable.features` is there.
-    has_neurons: whether `Trainable.neurons` is there.
-    has_directions: whether `Trainable.directions` is there.
-    has_stages: whether it names layers that can be trained one after another (`Trainable.stages`).
-    has_tangent_blocks: whether `Trainable.tangent_blocks` has a way of its own, without forming the Jacobian.
-    has_exact: whether `FeatureMap.exact` is there.
-    may_be_bounded: whether with some fields f is bounded, or `Trainable.grows` tells its growth.
+    has_features: `Trainable.features` is there.
+    has_neurons: `Trainable.neurons` is there.
+    has_directions: `Trainable.directions` is there.
+    has_stages: `Trainable.stages` names layers that can be trained one after another.
+    has_tangent_blocks: `Trainable.tangent_blocks` is computed without the Jacobian.
+    has_exact: `FeatureMap.exact` is there.
+    may_be_bounded: with some fields f is bounded, or `Trainable.grows` knows whether it grows.
     """
 
     lack: ClassVar[str] = "no network of use here"
@@ -58,54 +64,65 @@ class Network(Kind):
         return 1
 
     def particle_count(self) -> int | None:
-        """Number m of neurons in mean-field time, where a step is m times as long; None where there is no width."""
+        """Number m of neurons: in mean-field time a step is m times as long. None where there is no such number."""
         return None
 
     def first_width(self) -> int | None:
-        """Number of neurons of the first layer: f depends on so many projections of x. None where there is none."""
+        """Number of neurons in the first layer, and so of projections of x that f depends on; None where unknown."""
         return self.particle_count()
 
     def widened(self) -> Self:
-        """The network without a layer that stays narrow at every width, for which the limit of great width is known."""
+        """The same network without its narrow layer (`MLP.bottleneck`), whose `limit_kernel` is known; or itself."""
         return self
 
     def unbounded(self) -> str:
-        """Why f may grow with ‖x‖, as "network.key = value"; empty where it does not, or where `grows` tells it."""
+        """Why |f(x)| may grow with ‖x‖, as "network.key = value"; empty where it cannot, or where `grows` tells."""
         return f"network.kind = {self.kind!r}"
 
     def limit_kernel(self, dim: int, radius: float | None = None) -> Limit:
-        """What the tangent kernel at the start tends to with the width.
+        """The kernel that `tangent_gram` at the start tends to as the width grows.
 
         dim: dimension d of the inputs.
-        radius: left out, the limit is a kernel on R^d; given, it is a function of the cosine on the sphere of this
-            radius, and has a spectrum.
+        radius: None for a kernel on R^d; a number r for a function of the cosine on the sphere of radius r, which has a
+            spectrum.
 
-        Raises ValueError, one line that names the key, where the limit is not known.
+        Raises ValueError, in one line that names the key, where the limit is not known.
         """
         known = catalogue.able("networks", lambda cls: cls.limit_kernel is not Network.limit_kernel)
         raise ValueError(f"network.kind = {self.kind!r}: no known limit of its tangent kernel (known: {one_of(known)})")
 
 
 class Trainable(Network):
-    """A network with a gradient: everything that a flow needs. J = ∂f/∂θ at θ, c the number of outputs."""
+    """A network with a gradient: everything that a flow needs.
+
+    Shapes: θ : (size,), X : (n, d), y : (n,) or (n, c) with c = `output_count()`. J : (n c, size) is ∂f(X)/∂θ at θ.
+    All methods compute in float64. Bad input (a wrong shape, NaN) raises BadInput, one line that names the argument.
+    """
 
     lack: ClassVar[str] = "it has no gradient to descend along"
     shown: ClassVar[tuple[str, ...]] = (
-        "features", "forward", "gradient", "initialise", "limit_kernel", "loss_and_gradient", "pull", "push", "size",
+        "forward", "gradient", "initialise", "limit_kernel", "loss_and_gradient", "pull", "push", "size",
         "tangent_blocks", "tangent_gram",
     )  # fmt: skip
 
     @abstractmethod
     def initialise(self, dim: int, rng: np.random.Generator) -> Floats:
-        """θ : (size,), weights at the start for inputs in R^dim."""
+        """θ : (size,), random weights at the start.
+
+        dim: dimension d of the inputs.
+        rng: the only source of randomness; a generator in the same state gives the same weights.
+        """
 
     @abstractmethod
     def loops(self, dim: int) -> Loops:
-        """The compiled loops and their arguments, for inputs in R^dim."""
+        """The compiled functions f, ∇R, J v, Jᵀ R and their packed arguments, for inputs in R^dim."""
 
     @abstractmethod
     def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
-        """K = J Jᵀ over what is trained: (n, n), or (n, n') between the rows of X and Y; the mean over outputs."""
+        """Tangent kernel K_ij = (1/c) Σ_a ⟨∇f_a(x_i), ∇f_a(y_j)⟩, the gradients being those of the trained weights.
+
+        Y: other inputs, (n', d); None for X itself. K : (n, n) or (n, n').
+        """
 
     def grows_at_start(self) -> str:
         """Why f is known to grow with ‖x‖ at the start, as "network.key = value"; empty where that is not known."""
@@ -120,14 +137,15 @@ class Trainable(Network):
         return self.loops(dim).size
 
     def forward(self, theta: Floats, X: Floats) -> Floats:
-        """f(X) in float64: (n,), or (n, c) where there are several outputs."""
+        """f(X) : (n,), or (n, c) where there are several outputs."""
         bound, X = _bound(self, X)
         return _one_or_several(bound.value(theta, X))
 
     def loss_and_gradient(self, theta: Floats, X: Floats, y: Floats, alpha: float = 1.0) -> tuple[float, Floats]:
-        """R(αf) = (1/2n) Σ_i ‖α f(x_i) − y_i‖², and ∇_θ R(αf) : (size,), 0 where θ is not trained.
+        """(R, ∇_θ R) of R(αf) = (1/2n) Σ_i ‖α f(x_i) − y_i‖². ∇_θ R : (size,) is 0 where θ is not trained.
 
         y: labels, (n,) or (n, c).
+        alpha: output scale α > 0.
         """
         bound, X = _bound(self, X)
         return bound.loss_and_gradient(theta, X, y, alpha)
@@ -137,30 +155,30 @@ class Trainable(Network):
         return self.loss_and_gradient(theta, X, y, alpha)[1]
 
     def push(self, theta: Floats, v: Floats, X: Floats) -> Floats:
-        """J v : (n,) or (n, c), v : (size,), of which only the trained part is read."""
+        """J v, the derivative of f(X) along v : (size,), as (n,) or (n, c). Only the trained part of v is read."""
         bound, X = _bound(self, X)
         return _one_or_several(bound.push(theta, v, X))
 
     def pull(self, theta: Floats, R: Floats, X: Floats) -> Floats:
-        """Jᵀ R = Σ_i J_iᵀ R_i : (size,), R : (n,) or (n, c); 0 where θ is not trained."""
+        """Jᵀ R = Σ_ia R_ia ∇f_a(x_i) : (size,), for R : (n,) or (n, c); 0 where θ is not trained."""
         bound, X = _bound(self, X)
         return bound.pull(theta, R, X)
 
     def tangent_blocks(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
-        """K : (n c, n' c) of all outputs together, entry (i c + a, j c + b) being ⟨∇f_a(x_i), ∇f_b(y_j)⟩.
+        """The tangent kernel between all outputs: K : (n c, n' c), K[i c + a, j c + b] = ⟨∇f_a(x_i), ∇f_b(y_j)⟩.
 
-        By the Jacobian, of n c rows of θ's length, unless the kind has a better way (`has_tangent_blocks`).
+        Here by J : (n c, size), which is formed; a kind with a cheaper way overrides this (`has_tangent_blocks`).
         """
         bound, X = _bound(self, X)
         J = bound.jacobian(theta, X)
         return J @ (J if Y is None else bound.jacobian(theta, Y, "Y")).T
 
     def features(self, theta: Floats, X: Floats) -> Floats:
-        """H : (n, m), the last hidden layer, scaled so that H Hᵀ is the kernel of training the last layer alone."""
+        """H : (n, m), the last hidden layer, scaled so that H Hᵀ is the tangent kernel of the last layer alone."""
         raise NotImplementedError(f"{self.kind} has no features")
 
     def neurons(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
-        """a : (m,), b : (m,) and W : (m, d) of a sum of neurons s Σ_j a_j φ(w_j·x + b_j); b is 0 without a bias."""
+        """(a, b, W) of f(x) = s Σ_j a_j φ(w_j·x + b_j): (m,), (m,), (m, d); b = 0 where there is no bias."""
         raise NotImplementedError(f"{self.kind} is no sum of neurons")
 
     def directions(self, theta: Floats) -> Floats:
@@ -168,23 +186,22 @@ class Trainable(Network):
         raise NotImplementedError(f"{self.kind} has no directions")
 
     def own_weights(self, theta: Floats) -> Floats:
-        """The entries of θ that the network is a function of, without the copy of its start that a linearised one has
-        after them."""
+        """The part of θ that moves. All of θ, but of a linearised network only the first half: the second is θ0."""
         return theta
 
     def stages(self, dim: int) -> tuple[range, ...]:
-        """The parts of θ, layer by layer, that a layerwise flow trains in turn; empty where there are none."""
+        """Index ranges of θ, one per layer, that a layerwise flow trains in turn; empty without `has_stages`."""
         return ()
 
 
 class ThreeLayer(Trainable):
-    """A mean-field net of three layers: h(F(x)), F the first two, h of the particles of the outer one."""
+    """A mean-field network of three layers, f(x) = h(F(x)): F a sum over inner particles, h over outer ones."""
 
     lack: ClassVar[str] = "no mean-field net of three layers"
 
     @abstractmethod
     def particles(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
-        """V : (m₁, d), the inner weights; w : (m₂,) and b : (m₂,), the outer weights and biases."""
+        """(V, w, b): inner weights V : (m₁, d), outer weights w : (m₂,) and biases b : (m₂,)."""
 
     @abstractmethod
     def first_layer(self, theta: Floats, X: Floats) -> Floats:
@@ -192,15 +209,15 @@ class ThreeLayer(Trainable):
 
     @abstractmethod
     def outer(self, w: Floats, b: Floats, F: Floats) -> Floats:
-        """h(F), of F's shape."""
+        """h(F) for outer weights w : (m₂,) and biases b : (m₂,), in the shape of F."""
 
     @abstractmethod
     def alpha(self, theta: Floats) -> float:
-        """α of the particles as they are: F has the mean α‖x‖ over the directions of x."""
+        """α of these particles: the mean of F(x) over all directions of x is α‖x‖."""
 
     @abstractmethod
     def mean_alpha(self, dim: int) -> float:
-        """α of the law of the weights at the start, at infinite width."""
+        """The mean of `alpha` over random weights at the start."""
 
     @abstractmethod
     def trained_layers(self) -> Literal["both", "first", "second"]:
@@ -208,30 +225,41 @@ class ThreeLayer(Trainable):
 
 
 class FeatureMap(Network):
-    """A random map x → Φ(x) : (p,), whose weights are drawn once and never trained."""
+    """A random map x → Φ(x) ∈ R^p. Its weights are drawn once and never trained.
+
+    >>> from simlab import networks
+    >>> features = networks.FourierFeatures(width=100, scale=2.0)
+    >>> weights = features.draw(3, np.random.default_rng(0))
+    >>> features.features_of(weights, np.zeros((5, 3))).shape
+    (5, 100)
+    """
 
     lack: ClassVar[str] = "it has no features"
-    shown: ClassVar[tuple[str, ...]] = ("count", "draw", "exact", "features_of", "limit_kernel")
+    shown: ClassVar[tuple[str, ...]] = ("count", "draw", "features_of", "limit_kernel")
 
     @abstractmethod
     def draw(self, dim: int, rng: np.random.Generator) -> Floats:
-        """The weights of the features, one row each; the first rows of a wider draw are those of a narrower one."""
+        """Random weights, one row per neuron. With more `width` and the same generator, rows are only added."""
 
     @abstractmethod
     def count(self, dim: int) -> int:
-        """Number p of features."""
+        """Number p of features for inputs in R^dim."""
 
     @abstractmethod
     def features_of(self, weights: Floats, X: Floats, part: slice | None = None) -> Floats:
-        """Φ(X) : (n, p), or the columns `part` of it, scaled so that Φ Φᵀ tends to a kernel."""
+        """Φ(X) : (n, p), scaled so that Φ Φᵀ tends to a kernel as the width grows.
+
+        weights: what `draw` gave.
+        part: columns wanted, a slice without a step; None for all.
+        """
 
     def exact(self, X: Floats, Y: Floats | None = None) -> Floats:
         """The kernel that Φ Φᵀ tends to: (n, n), or (n, n') between the rows of X and Y."""
-        raise NotImplementedError(f"{self.kind} does not tell its kernel")
+        raise NotImplementedError(f"{self.kind} has no closed form of its kernel")
 
 
 def _bound(net: Trainable, X: Floats) -> tuple[Bound, Floats]:
-    """The compiled loops for inputs like X, and X as a matrix of float64."""
+    """The compiled loops for inputs of X's dimension, and X as a float64 matrix."""
     from simlab.core import checks
     from simlab.networks.bound import Bound
 
@@ -240,5 +268,5 @@ def _bound(net: Trainable, X: Floats) -> tuple[Bound, Floats]:
 
 
 def _one_or_several(f: Floats) -> Floats:
-    """(n, c) as (n,) where there is one output."""
+    """(n, c), or (n,) where c = 1."""
     return f[:, 0] if f.shape[1] == 1 else f

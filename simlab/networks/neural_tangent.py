@@ -1,17 +1,19 @@
-"""Tangent features of a two-layer net, with coefficients of their own for both layers. MATH §7, §3.
+"""Tangent features of a two-layer network: its derivatives in all weights, as features. MATH §7, §3.
 
     Σ_j a_j φ(w_j·x̃) + Σ_j ⟨s_j, x̃⟩ φ'(w_j·x̃)          (x̃: as in random_features; normalised family: x̃ = x)
 
     Φ(x) = σ/√N · [φ(w_j·x̃)]_j, [x̃_k φ'(w_j·x̃)]_{j,k},    Φ Φᵀ → Θ² = K² + σ² Ḟ(K¹) K¹ = ntk(2, φ, σ_w, σ_b).
 
-Order: the N neurons; with a bias the constant σ_b of the second layer; then neuron by neuron the d (with a bias d + 1)
-entries of x̃ φ'(w_j·x̃). parts = "first" leaves out all but the last group: only hidden weights are trained, and the
-limit is Θ² − K². p = N(d + 1) or N d without a bias, N(d + 2) + 1 or N(d + 1) with one.
+Order of the features: the N neurons φ; with a bias the constant σ_b of the second layer; then, neuron by neuron, the d
+(with a bias d + 1) entries of x̃ φ'(w_j·x̃). parts = "first" has the last group alone: only hidden weights are trained,
+and the limit is Θ² − K². Their number p, for parts = "both" and "first": N(d + 1) and N d without a bias,
+N(d + 2) + 1 and N(d + 1) with one.
 
-The law of w is that of `random_features`, "sphere" with σ_w = 1 and ‖x‖ = √d being that of MATH §7.
+The law of w is as in `random_features`; "sphere" with σ_w = 1 and ‖x‖ = √d is that of MATH §7.
 
-As a net: f = Φ(x)·c, θ = (c, W), c trained (`_feature_net`): a two-layer net linearised where it was drawn, less its
-value there. K = Φ Φᵀ = σ²/N [H Hᵀ + (X̃ X̃ᵀ) ⊙ (D Dᵀ)] + σ_b², H = φ(X̃ Wᵀ), D = φ'(X̃ Wᵀ), stays what it was.
+As a network: f = Φ(x)·c, θ = (c, W), of which c is trained (`_feature_net`). It is a two-layer network linearised at
+its start, less its value there. K = Φ Φᵀ = σ²/N [H Hᵀ + (X̃ X̃ᵀ) ⊙ (D Dᵀ)] + σ_b², with H = φ(X̃ Wᵀ) and D = φ'(X̃ Wᵀ),
+does not change in training.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ class NeuralTangent(FeatureNet):
         return self
 
     def _outer(self) -> int:
-        """Features of the second layer."""
+        """Number of features of the second layer."""
         return self.width + self.biased if self.parts == "both" else 0
 
     def count(self, dim: int) -> int:

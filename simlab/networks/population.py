@@ -1,4 +1,4 @@
-"""Exact population risk of a two-layer ReLU net on a ReLU teacher, and its gradient: no samples. MATH §7.
+"""Exact population risk of a two-layer ReLU network on a ReLU teacher, and its gradient: no samples. MATH §7.
 
 With f = s Σ_j a_j relu(w_j·x), g = Σ_k c_k relu(v_k·x), u = (w_1 … w_m, v_1 … v_k) and b = (α s a, −c):
 
@@ -8,17 +8,22 @@ With f = s Σ_j a_j relu(w_j·x), g = Σ_k c_k relu(v_k·x), u = (w_1 … w_m, v
 
 where μ = E x_1² = r²/d for x uniform on the sphere of radius r, s² for x ~ N(0, s²I): E σ(w·x)σ(v·x) = μ‖w‖‖v‖κ1/2.
 
-Accuracy. κ1 = cos θ + S/π, S = sin θ − θ cos θ, so that Σ b_i b_j n_i n_j κ1 = ‖Σ b_i u_i‖² + Σ b_i b_j n_i n_j S/π: of
-these the first is a sum of squares near recovery too. Rounding leaves about 1e-16 μ (Σ|b_i|n_i)² in R, which is why
-there is `simlab.theory.population`, and 1e-16 of the terms in the gradient: descent goes on far below that risk. Angles
-come from u_i·u_j; below NEAR or above π − NEAR these would keep half of their digits, and ‖û_i ∓ û_j‖ is taken instead,
-d operations a pair.
+Accuracy. κ1 = cos θ + S/π with S = sin θ − θ cos θ: Σ b_i b_j n_i n_j κ1 = ‖Σ b_i u_i‖² + Σ b_i b_j n_i n_j S/π. The
+first term is a sum of squares, also near recovery. Rounding leaves about 1e-16 μ (Σ|b_i|n_i)² in R, which is why
+there is `simlab.theory.population`, and 1e-16 of the terms in the gradient, so that descent goes on far below that.
+Angles come from u_i·u_j. Below NEAR_RADIANS or above π − NEAR_RADIANS these would keep half of their digits; there
+‖û_i ∓ û_j‖ is used instead, at d operations per pair.
 
-A neuron with w = 0 adds nothing to f. There R has a kink; its part of the gradient is taken as 0, as σ'(0) = 0 would
-have it: such a neuron stays. Costs: two products of (m + k)² d flops and (m + k)²/2 angles of some 20 ns.
+A neuron with w = 0 adds nothing to f. R has a kink there; its part of the gradient is taken as 0, as σ'(0) = 0 would
+give: such a neuron does not move. Cost: two products of (m + k)² d flops, and (m + k)²/2 angles at some 20 ns each.
 
-The function has the signature of every network's gradient (`signature`): X are the teacher's neurons (k, d), y its
-coefficients (k, 1), sizes = (m, d, 1 if the first layer is trained, 1 if the second is), numbers = (s, μ).
+`gradient` has the signature of every network's gradient (`simlab.networks.signature`), with other arrays for the data:
+
+- X: the teacher's neurons v : (k, d);
+- y: the teacher's coefficients c : (k, 1);
+- sizes: (m, d, 1 if the first layer is trained, 1 if the second is);
+- numbers: (s, μ);
+- scratch: U (m + k, d) | û (m + k, d) | products (m + k, m + k) | b | n | Σ sin | Σ S, m + k each | Σ b_i u_i (d,).
 """
 
 from __future__ import annotations
@@ -35,11 +40,12 @@ from simlab.core.jit import jit
 from simlab.networks.signature import GRADIENT
 
 Floats = NDArray[np.float64]
-NEAR = 0.05  # radians; a product's 1e-16·√d is then at most 1e-14 of an angle
+Sizes = NDArray[np.int64]
+NEAR_RADIANS = 0.05  # a product's 1e-16·√d is then at most 1e-14 of an angle
 
 
 def scratch_size(width: int, dim: int, teachers: int) -> int:
-    """Floats of scratch space: u and û, the products, and four numbers a neuron."""
+    """Floats of scratch space: u and û, the products, four numbers per neuron, and Σ b_i u_i."""
     neurons = width + teachers
     return 2 * neurons * dim + neurons * neurons + 4 * neurons + dim
 
@@ -74,7 +80,7 @@ def gradient(
     X: Floats,
     y: Floats,
     alpha: float,
-    sizes: NDArray[np.int64],
+    sizes: Sizes,
     numbers: Floats,
     out: Floats,
     scratch: Floats,
@@ -85,7 +91,7 @@ def gradient(
     scale, mu = alpha * numbers[0], numbers[1]
     U = scratch[: p * d].reshape(p, d)
     units = scratch[p * d : 2 * p * d].reshape(p, d)
-    C = scratch[2 * p * d : 2 * p * d + p * p].reshape(p, p)
+    C = scratch[2 * p * d : 2 * p * d + p * p].reshape(p, p)  # cosines; then C[i, j] = b_j κ0_ij
     rest = scratch[2 * p * d + p * p :]
     b, n, sines, bends, q = rest[:p], rest[p : 2 * p], rest[2 * p : 3 * p], rest[3 * p : 4 * p], rest[4 * p : 4 * p + d]
     U[:m] = W
@@ -103,7 +109,7 @@ def gradient(
         for k in range(d):
             units[i, k] = U[i, k] / n[i] if n[i] > 0.0 else 0.0
     np.dot(units, units.T, C)
-    near = 2.0 * math.sin(0.5 * NEAR) ** 2
+    near = 2.0 * math.sin(0.5 * NEAR_RADIANS) ** 2
     bent = 0.0
     for i in range(p):
         C[i, i] = b[i]

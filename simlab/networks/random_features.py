@@ -1,18 +1,18 @@
-"""Random features: the neurons of a two-layer net whose first layer stays as it was drawn. MATH §5, §7.
+"""Random features: the neurons of a two-layer network whose first layer stays as it was drawn. MATH §5, §7.
 
     Φ_j(x) = σ φ(w_j·x̃)/√N,  j ≤ N,    Φ Φᵀ → nngp(2, φ, σ_w, σ_b)  as N → ∞, entrywise with error ~ N^(−1/2)
 
 - ``weight_std`` left out: x̃ = x, σ² = 1/E φ(z)² at unit variance: the normalised family, meant for ‖x‖ = 1.
-- σ_w given: w·x̃ = σ_w w·x/√d + σ_b b, σ = σ_w; and where σ_b > 0 one constant feature σ_b more, the last, for the
-  bias of the second layer: K² = σ_b² + σ_w² F(K¹).
+- σ_w given: w·x̃ = σ_w w·x/√d + σ_b b, σ = σ_w. Where σ_b > 0 the last feature is the constant σ_b, for the bias of the
+  second layer: K² = σ_b² + σ_w² F(K¹).
 
-law = "gaussian": w ~ N(0, I_d). "sphere": w uniform on the sphere of radius √d, so that E ww' = I as well; with σ_w = 1
-and ‖x‖ = √d this is σ(ŵ·x) with ŵ on the unit sphere, as in MATH §7. The limit is then that of the Gaussian law where φ
-is homogeneous of degree 0 or 1 and there is no bias (‖w‖ factors out); else only for d → ∞.
+law = "gaussian": w ~ N(0, I_d). "sphere": w uniform on the sphere of radius √d, so that E wwᵀ = I too. With σ_w = 1 and
+‖x‖ = √d the latter is σ(ŵ·x) with ŵ on the unit sphere, as in MATH §7. Its limit is that of the Gaussian law where φ is
+homogeneous of degree 0 or 1 and there is no bias (‖w‖ factors out); otherwise only for d → ∞.
 
-Weights: W (N, d), or (N, d + 1) with the biases b in the last column.
+Weights: W : (N, d), or (N, d + 1) with the biases b in the last column.
 
-As a net: f = Φ(x)·c, θ = (c, W), c trained (`_feature_net`). K = Φ Φᵀ stays what it was at the start.
+As a network: f = Φ(x)·c, θ = (c, W), of which c is trained (`_feature_net`). K = Φ Φᵀ does not change in training.
 """
 
 from __future__ import annotations

@@ -1,20 +1,22 @@
-"""The three-layer residual net and its rivals, without the skip or with two layers. [S3 §2], MATH §9.
+"""The three-layer residual network and its rivals: without the skip, or with two layers. [S3 §2], MATH §9.
 
     "residual"    f(x) = A(φ(W x + b₁) + φ(U φ(W x + b₁) + b₂))          W : (m, d), U : (m, m), A : (k, m)
     "plain"       f(x) = A φ(U φ(W x + b₁) + b₂)
     "two_layer"   f(x) = A φ(W x + b₁)
 
-`inner` = "full" trains U itself, "factored" U = V A with V : (m, k), A being that of the output: a step then costs
-m(d + 4k), not m². A is never trained. At the start W ~ N(0, 1/d), U, V, A ~ N(0, 1/m), and the biases like their
-matrices times `bias_scale`; drawn neuron by neuron. θ = (W, b₁, V or U, b₂, A). `trained`: both hidden layers, or one.
+inner:     "full" trains U itself; "factored" has U = V A with V : (m, k) trained and the output's A, so that a step
+           costs m(d + 4k), not m².
+θ:         (W, b₁, V or U, b₂, A); A is never trained.
+start:     W ~ N(0, 1/d); U, V, A ~ N(0, 1/m); biases like their matrices, times `bias_scale`. Drawn neuron by neuron.
+trained:   both hidden layers, or one of them.
 
 With x̃ = (x, 1), S = A φ(W x + b₁), D the slopes φ' and e_c the unit vectors of R^k, ∇f_c is made of outer products:
 
     δ₂ = D₂ ⊙ A_c with the input (S, 1) or (H₁, 1),     δ₁ = D₁ ⊙ Aᵀ(e_c + Vᵀ δ₂)  or  D₁ ⊙ (A_c + Uᵀ δ₂)  with x̃
 
-(no e_c, A_c in "plain"), so that the tangent kernel of all outputs together, K_cc'(x, y) = ⟨∇f_c(x), ∇f_c'(y)⟩, is
-exact at any width: `tangent_blocks`; its mean over c = c' is `tangent_gram`. The conjugate kernel, of a net of which
-A alone is trained, is H Hᵀ of `hidden`. Loops: `_resnet_loops`.
+(without e_c and A_c in "plain"). So the tangent kernel between all outputs, K_cc'(x, y) = ⟨∇f_c(x), ∇f_c'(y)⟩, is exact
+at any width: `tangent_blocks`; its mean over c = c' is `tangent_gram`. H Hᵀ of `features` is the tangent kernel of
+training A alone. Compiled loops: `_resnet_loops`.
 """
 
 from __future__ import annotations
@@ -35,13 +37,14 @@ from simlab.networks.bound import Loops, checked_start, vector
 from simlab.networks.network import Trainable
 
 Floats = NDArray[np.float64]
-DELTA_FLOATS = 1 << 26  # floats of the δ of a block of rows, 0.5 GB: all rows at once up to m = 8000 at n k = 8000
+DELTA_FLOATS = 1 << 26  # most floats of δ in a block of rows, 0.5 GB: all rows at once up to m = 8000 at n k = 8000
 
 
 class ResNet3(Trainable):
     """A(φ(W x + b₁) + φ(U φ(W x + b₁) + b₂)), or without the skip or the second layer."""
 
     has_features: ClassVar[bool] = True
+    shown: ClassVar[tuple[str, ...]] = (*Trainable.shown, "features")
     has_stages: ClassVar[bool] = True
     has_tangent_blocks: ClassVar[bool] = True
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
@@ -80,13 +83,13 @@ class ResNet3(Trainable):
         return self.width
 
     def _inner_columns(self) -> int:
-        """Of V or U; 0 where there is none."""
+        """Number of columns of V or U; 0 where there is neither."""
         if self.form == "two_layer":
             return 0
         return self.width if self.inner == "full" else self.outputs
 
     def _first_size(self, dim: int) -> int:
-        """Of W and b₁."""
+        """Number of entries of W and b₁."""
         return self.width * (dim + 1)
 
     def size(self, dim: int) -> int:

@@ -1,16 +1,24 @@
 """The signatures of a trained network's compiled loops, so that one descent loop serves all networks.
 
-For real = float64 or float32, with θ the flat vector of all weights, X : (n, d), f : (n, c) and J_i = ∂f(x_i)/∂θ:
+For real = float64 or float32, X : (n, d), f : (n, c) and J_i = ∂f(x_i)/∂θ:
 
 - ``value(act, a, theta, X, sizes, numbers, out, scratch)``: out (n, c) ← f(X);
 - ``gradient(act, a, theta, X, y, alpha, sizes, numbers, out, scratch) -> R``: R(αf) = (1/2n) Σ_i ‖α f(x_i) − y_i‖²
-  in float64, and out ← ∇_θ R(αf);
+  in float64, and out (size,) ← ∇_θ R(αf);
 - ``push(act, a, theta, v, X, sizes, numbers, out, scratch)``: out (n, c) ← J v;
-- ``pull(act, a, theta, R, X, sizes, numbers, out, scratch)``: out ← Σ_i J_iᵀ R_i.
+- ``pull(act, a, theta, R, X, sizes, numbers, out, scratch)``: out (size,) ← Σ_i J_iᵀ R_i.
 
-(act, a) is the activation's `simlab.activations.tiles.tile`; `sizes` and `numbers` hold what the loops need of the
-network's parameters; `scratch` is space to work in. Of `out` and `v`, where they have θ's size, only the trained part
-is written or read. A compiled function passed as an argument of these declared types is cached; as itself it never is.
+The arguments:
+
+- act: compiled φ, ``act(Z, H, a)``: H ← φ(Z) and Z ← φ'(Z), both flat (`simlab.activations.tiles.tile`);
+- a: the numbers of φ;
+- theta: all weights, flat;
+- sizes, numbers: integers and floats of the network, in an order that its loops file documents;
+- scratch: workspace of at least ``Loops.scratch(n)`` floats, with anything in it;
+- out and v, where they have the length of θ: only the trained part is written or read.
+
+Numba caches code that takes a compiled function as an argument of a declared type (`types.FunctionType`); it never
+caches code that takes the function as itself.
 """
 
 from __future__ import annotations

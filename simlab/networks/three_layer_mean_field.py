@@ -1,20 +1,21 @@
-"""The three-layer net of mean-field scaling that learns a radial target. MATH §8.
+"""The three-layer network in mean-field scaling that learns a radial target. MATH §8.
 
     F(x) = (1/m₁) Σ_i ‖v_i‖ σ(v_i·x),        f(x) = (1/m₂) Σ_j σ(w_j F(x) + b_j),        σ = ReLU
 
-Particles v_i of the first layer and (w_j, b_j) of the second. F is 1-homogeneous; where the law of v is spherically
-symmetric, F = α‖x‖ at infinite width, α = (C_Γ/√d) E‖v‖², and f a function of the radius.
+Particles v_i of the first layer and (w_j, b_j) of the second. F is 1-homogeneous. Where the law of v is spherically
+symmetric, F = α‖x‖ at infinite width with α = (C_Γ/√d) E‖v‖², and f is a function of the radius.
 
-θ = (v_1 … v_{m₁}, c w, c b), c = √(m₁/m₂): gradient flow on θ, made m₁ times as fast (the unit "particle" of a flow),
-is then the mean-field flow of both layers, v̇_i = −m₁ ∂R/∂v_i and ẇ_j = −m₂ ∂R/∂w_j.
+θ = (v_1 … v_{m₁}, c w, c b) with c = √(m₁/m₂). Gradient flow on θ, made m₁ times as fast (the unit "particle" of a
+flow), is then the mean-field flow of both layers, v̇_i = −m₁ ∂R/∂v_i and ẇ_j = −m₂ ∂R/∂w_j.
 
-At the start v ~ N(0, τ² I/d), τ = ``init_std``, so that E‖v‖² = τ²; with ``norms = "equal"`` ‖v‖ = τ. w_j and b_j are
-uniform within ``w2``(1 ± ``spread``) and ``b2``(1 ± ``spread``); they are drawn before v, the same at any width m₁, and
-the first neurons of a wider net are those of a narrower one. ``stretch`` multiplies the first coordinate of v: a law
-without symmetry, for controls. w must stay negative where the inputs have no mean (`simlab.data.ball_fourier`): a
-neuron that does not end has infinite risk.
+start:     v ~ N(0, τ² I/d), τ = ``init_std``, so that E‖v‖² = τ²; with ``norms = "equal"`` ‖v‖ = τ. w_j and b_j uniform
+           within ``w2``(1 ± ``spread``) and ``b2``(1 ± ``spread``). They are drawn before v, so that they are the same
+           at any width m₁; and a wider network begins with the neurons of a narrower one.
+stretch:   multiplies the first coordinate of v at the start: a law without symmetry, for controls.
+w < 0:     needed where E‖x‖ = ∞ (`simlab.data.ball_fourier`): a neuron that stays active has infinite risk.
 
-Loops: `_three_layer_loops`. Tangent kernel, with z = v_k·x, z' = v_k·x', n_k = ‖v_k‖ and 1 the indicator of activity:
+Compiled loops: `_three_layer_loops`. Tangent kernel, with z = v_k·x, z' = v_k·x', n_k = ‖v_k‖ and 1, 1' the indicators
+of activity at x and x':
 
     K = h'(F)h'(F') Σ_k [3σ(z)σ(z') + n_k² 1 1' x·x']/m₁² + (FF' + 1) Σ_j 1 1'/(c m₂)².
 """
@@ -67,7 +68,7 @@ class ThreeLayerMeanField(ThreeLayer):
         return self.width * dim + 2 * self.outer_width
 
     def _stored(self) -> float:
-        """c"""
+        """c = √(m₁/m₂)"""
         return float((self.width / self.outer_width) ** 0.5)
 
     def initialise(self, dim: int, rng: np.random.Generator) -> Floats:
@@ -81,7 +82,7 @@ class ThreeLayerMeanField(ThreeLayer):
         return np.concatenate([V.ravel(), self._stored() * self.w2 * w, self._stored() * self.b2 * b])
 
     def particles(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
-        """V : (m₁, d), w : (m₂,) and b : (m₂,)"""
+        """(V, w, b): (m₁, d), (m₂,), (m₂,)"""
         m2, theta = self.outer_width, weights(theta)
         if theta.size <= 2 * m2 or (theta.size - 2 * m2) % self.width:
             raise BadInput(f"theta has shape {theta.shape}: must be {self.width} d + {2 * m2} numbers, d the dimension")
@@ -160,7 +161,7 @@ class ThreeLayerMeanField(ThreeLayer):
         )
 
     def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
-        """K : (n, n), or (n, p) against the rows of Y"""
+        """K : (n, n), or (n, n') between the rows of X and Y"""
         V, w, b = self.particles(theta)
         X = checks.matrix(X, dim=V.shape[1])
         m1, m2, n = self.width, self.outer_width, np.linalg.norm(V, axis=1)

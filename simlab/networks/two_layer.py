@@ -1,13 +1,15 @@
 """The two-layer network f(x) = s Σ_{j≤m} a_j φ(w_j·x + b_j). MATH §6.
 
-s = 1/√m ("ntk": a limit where training is linear), 1/m ("mean_field": one where neurons move, by steps m times as
-long) or 1 ("none"). θ = (a, b, W), W : (m, d) row by row, without b where there is no bias. Every entry starts from
-N(0, τ²), τ = ``init_std``, drawn neuron by neuron: the first neurons of a wider net are those of a narrower one;
-with ``inner_std`` those of W from N(0, inner_std²), "unit": 1/√d, so that ‖w_j‖ is about 1 in every dimension.
-``doubled``: neurons 2j and 2j+1 start alike but for the sign of a, so that f = 0 at the start; m counts both.
-``trained``: both layers, the first (W and b) or the second (a) alone.
+scaling:   "ntk": s = 1/√m, training is linear as m → ∞; "mean_field": s = 1/m, neurons move, by steps m times as long;
+           "none": s = 1.
+θ:         (a, b, W), W : (m, d) row by row; no b where there is no bias.
+start:     every entry from N(0, τ²), τ = ``init_std``; with ``inner_std`` the entries of W from N(0, inner_std²), where
+           "unit" is 1/√d, so that ‖w_j‖ ≈ 1 in every dimension. Drawn neuron by neuron: a wider network begins with the
+           neurons of a narrower one.
+doubled:   neurons 2j and 2j+1 start alike but for the sign of a, so that f = 0 at the start; m counts both.
+trained:   both layers, the first (W and b) alone, or the second (a) alone.
 
-Loops and tangent kernel: `_two_layer_loops`.
+Compiled loops: `_two_layer_loops`.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ class TwoLayer(Trainable):
     """s Σ_j a_j φ(w_j·x + b_j)."""
 
     has_features: ClassVar[bool] = True
+    shown: ClassVar[tuple[str, ...]] = (*Trainable.shown, "features")
     has_neurons: ClassVar[bool] = True
     has_directions: ClassVar[bool] = True
     may_be_bounded: ClassVar[bool] = True
@@ -171,7 +174,7 @@ class TwoLayer(Trainable):
             raise ValueError(f"network.inner_std = {self.inner_std}: with biases the limit is known without it alone")
         sigma = inner * (dim**0.5 if radius is None else radius)
         bias = self.init_std if self.bias else 0.0
-        first = (self.init_std / inner) ** 2  # the part of the first layer grows with a², Θ takes a to be like W
+        first = (self.init_std / inner) ** 2  # the first layer's part grows with a²; Θ takes a and W to have one law
         scale = self.width * self.output_scale() ** 2 / sigma**2
         K = nngp(2, self.activation, sigma, bias)
         if self.trained == "second":

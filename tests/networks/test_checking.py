@@ -137,6 +137,11 @@ class SaysBounded(TwoLayer):
         return ""
 
 
+class SaysGrowing(ThreeLayerMeanField):
+    def grows(self, theta: Floats) -> bool:
+        return True
+
+
 class WrongLimit(TwoLayer):
     def limit_kernel(self, dim: int, radius: float | None = None) -> Any:
         return np.eye(dim)
@@ -234,7 +239,8 @@ SEVERAL: dict[str, Any] = {"width": 4, "depth": 2, "outputs": 2}
         (WrongDirections(width=3), r"z orthogonal to directions\(\)"),
         (StagesUntold(width=3, outputs=2), "stages: has_stages = False"),
         (WrongStages(width=3, outputs=2), "must be a part of range"),
-        (SaysBounded(width=3), r"grows from .* to .* as ‖x‖ grows"),
+        (SaysBounded(width=3), r"\|f\| goes from .* to .* as ‖x‖ grows .*; unbounded\(\) must say why"),
+        (SaysGrowing(**THREE), r"\|f\| goes from .*; grows\(theta\) = True"),
         (WrongLimit(width=3), r"limit_kernel\(4, None\) gives a ndarray: must give a Limit"),
         (LimitOfTwoLines(width=3), "the error must be one line"),
         (LimitOfAnotherRadius(width=3), "on the sphere of radius 1.0 and in R"),

@@ -47,8 +47,7 @@ GENERAL = {"weight_std": 1.3, "bias_std": 0.4}
 
 
 @pytest.mark.parametrize(
-    ("activation", "general"),
-    [("relu", {}), ("erf", {}), ("step", {}), ("relu", GENERAL), ("gelu", GENERAL)],
+    ("activation", "general"), [("relu", {}), ("erf", {}), ("step", {}), ("relu", GENERAL), ("gelu", GENERAL)]
 )
 def test_random_features_tend_to_nngp(activation: Any, general: dict[str, float]) -> None:
     X = on_sphere(2.0 if general else 1.0)
@@ -125,7 +124,6 @@ def test_fourier_features_tend_to_their_kernel(kernel: str, sampling: str) -> No
     features = networks.FourierFeatures(width=256, kernel=kernel, scale=1.7, sampling=sampling)
     K = features.exact(X)
     assert np.allclose(K, fourier_kernel(kernel, X / 1.7), rtol=1e-14)
-    assert np.allclose(features.exact(X, X[:2]), K[:, :2], rtol=1e-14)
     samples = draws(features, X, 100)
     assert scores(samples, K).max() < SIGMAS
     assert scores(samples, fourier_kernel(kernel, X / 1.9)).max() > SIGMAS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from simlab import networks
 from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.networks import TwoLayer
+from simlab.networks import network as network_file
 from simlab.networks.bound import Bound
 
 n, d = 6, 4
@@ -21,6 +23,11 @@ MAPS = [network for network in EXAMPLES if isinstance(network, networks.FeatureM
 @pytest.mark.parametrize("network", EXAMPLES, ids=repr)
 def test_every_network_keeps_its_contract(network: networks.Network) -> None:
     networks.check(network)
+
+
+def test_the_example_of_the_contract_is_true() -> None:
+    assert doctest.testmod(network_file).failed == 0
+    assert doctest.testmod(network_file).attempted > 10
 
 
 @pytest.mark.parametrize("network", [net for net in EXAMPLES if isinstance(net, networks.Trainable)], ids=repr)

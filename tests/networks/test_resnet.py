@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from simlab import networks
 from simlab.core.errors import BadInput
 from simlab.networks import ResNet3, resnet3
-from simlab.networks.bound import Bound
 
 n, d, k, m = 9, 4, 3, 6
 X = np.random.default_rng(0).standard_normal((n, d))
@@ -44,22 +44,13 @@ def test_the_formula(form: str, inner: str) -> None:
 
 @pytest.mark.parametrize(("form", "inner"), FORMS)
 @pytest.mark.parametrize("trained", ["both", "first", "second"])
-def test_tangent_kernel_of_all_outputs(form: str, inner: str, trained: str) -> None:
-    """⟨∇f_c(x), ∇f_c'(y)⟩ from gradients taken one by one; its mean over c = c' is tangent_gram."""
+def test_every_form_keeps_the_contract(form: str, inner: str, trained: str) -> None:
+    """The tangent kernels of all outputs, and of their mean, among the rest."""
     if form == "two_layer" and trained == "second":
         with pytest.raises(BadInput, match="trained = 'second': form = 'two_layer' has no second hidden layer"):
             ResNet3(width=m, outputs=k, form=form, trained=trained)
         return
-    net = ResNet3(width=m, outputs=k, form=form, inner=inner, trained=trained)
-    theta, bound = start(net), Bound(net, d)
-    units = np.eye(k)
-    J = np.array([[bound.pull(theta, units[c][np.newaxis], x[np.newaxis]) for c in range(k)] for x in X])
-    expected = np.einsum("icp,jqp->icjq", J, J)
-    K = net.tangent_blocks(theta, X)
-    assert np.allclose(K.reshape(n, k, n, k), expected, rtol=1e-10, atol=1e-13)
-    assert np.allclose(net.tangent_blocks(theta, X, X[:2]), K[:, : 2 * k], rtol=1e-12, atol=1e-14)
-    mean = np.einsum("icjc->ij", expected) / k
-    assert np.allclose(net.tangent_gram(theta, X), mean, rtol=1e-10, atol=1e-13)
+    networks.check(ResNet3(width=m, outputs=k, form=form, inner=inner, trained=trained))
 
 
 def test_tangent_kernel_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +61,7 @@ def test_tangent_kernel_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.allclose(net.tangent_blocks(theta, X), whole, rtol=1e-12, atol=1e-14)
 
 
-def test_hidden_is_what_the_output_layer_sees() -> None:
+def test_features_are_what_the_output_layer_sees() -> None:
     for form, inner in FORMS:
         net = ResNet3(width=m, outputs=k, form=form, inner=inner)
         theta = start(net)

@@ -7,7 +7,7 @@ import pytest
 
 from simlab.flows.problem import Problem
 from simlab.networks import ResNet3
-from simlab.networks._resnet_factored import CHUNK
+from simlab.networks._resnet_factored import CHUNK_NEURONS
 from simlab.networks._thin import product, whole
 from simlab.networks.bound import Bound
 
@@ -31,7 +31,7 @@ def test_whole_vectors() -> None:
     assert [whole(n) for n in (1, 8, 9, 50)] == [8, 8, 16, 56]
 
 
-@pytest.mark.parametrize(("outputs", "width"), [(1, 3), (8, CHUNK), (9, 2 * CHUNK + 3)])
+@pytest.mark.parametrize(("outputs", "width"), [(1, 3), (8, CHUNK_NEURONS), (9, 2 * CHUNK_NEURONS + 3)])
 @pytest.mark.parametrize("n", [9, 150])
 def test_chunks_of_neurons(outputs: int, width: int, n: int) -> None:
     """ReLU, at one tile of rows and at two: f, ∇R, J v and Jᵀ R."""
