@@ -138,11 +138,9 @@ def test_a_claim_is_reproduced(simlab: Call, environment: dict[str, str]) -> Non
     assert (row["claim"], row["holds"], row["control"]) == (KINDS["claims"], True, "refused")
 
 
-def test_the_tests_that_walk_every_kind_pass_as_they_are(way: tuple[Path, dict[str, str]]) -> None:
+def test_the_tests_that_walk_every_kind_pass_as_they_are(tmp_path: Path) -> None:
     """Where the files are part of simlab, its own tests find them."""
-    place, environment = way
-    if not (place / "tests").is_dir():
-        pytest.skip("a package has tests of its own")
+    environment = drop_in(EXAMPLE, tmp_path)
     walking = ["tests/core/test_kinds.py", "tests/core/test_tab.py", "tests/test_house.py"]
-    said = python(environment, place, "-m", "pytest", "-q", "-p", "no:cacheprovider", *walking, "-k", "kind")
+    said = python(environment, tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", *walking, "-k", "kind")
     assert " passed" in said

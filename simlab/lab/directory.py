@@ -19,7 +19,8 @@ from filelock import FileLock, Timeout
 
 from simlab.core.errors import BadInput, SimlabError, first_few
 from simlab.core.formats import FIGURE_FORMATS
-from simlab.lab.spec import Spec, differences, read_back
+from simlab.lab.differences import differences
+from simlab.lab.spec import Spec, read_back
 from simlab.lab.tables import Given, read_file, read_text
 from simlab.record import atomic
 from simlab.record.atomic import committing, fsync_directory, unlink_file

@@ -10,106 +10,30 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import queue
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from simlab.core import stopping
 from simlab.core.errors import BadInput, SimlabError, WriteFailed
-from simlab.core.sources import PACKAGE
 from simlab.lab.directory import RunDirectory
 from simlab.lab.options import RunOptions
 from simlab.lab.pace import Compiling, Pace, Snapshot
 from simlab.lab.spec import Spec
+from simlab.lab.worker_process import COMPILED_SECONDS, WorkerProcess
 from simlab.record.index import Index
 
 MOST_DEATHS = 3
 GRACE_SECONDS = 1.5  # a stopped run waits so long for its workers to commit
 AHEAD_SECONDS = 0.5  # work handed out ahead of time, so that short points do not wait for the parent
 SNAPSHOT_SECONDS = 0.2  # between two reports of progress
-COMPILED_SECONDS = 0.5  # a worker counts as compiling for so long after a function: the next may follow
-# What a worker executes. It imports this very package: after the standard library, before whatever else is installed.
-BOOT = """
-import os, sys
-places = [i for i, path in enumerate(sys.path) if path.endswith("site-packages")]
-sys.path.insert(min(places, default=len(sys.path)), sys.argv[1])
-try:
-    from simlab.lab.worker import main
-except Exception as error:
-    if "SIMLAB_TRACEBACK" in os.environ:
-        raise
-    sys.exit(f"simlab: {type(error).__name__}: {error}".splitlines()[0])
-main()
-"""
 Chore = Literal["merge", "repair"]
 """What one worker does before points are handed out: merge old segments, or repair damage and do nothing else."""
-
-
-@dataclass(eq=False)
-class _Worker:
-    """One worker as the parent sees it. Times are those of `time.monotonic`, in seconds.
-
-    process: the process; commands go to its standard input, reports come from its standard output.
-    began: when it began to work, moved on by the time that it spent compiling.
-    assigned: points handed out and not computed yet, in order; the first is under way.
-    computed: points computed and not committed yet.
-    ready: whether it has started up.
-    ending: whether it was told to end.
-    count: number of points it has dealt with.
-    at: point under way, steps done, steps in all; None before its first report.
-    first_at: time and steps done at the first report of that point.
-    compiled: number of functions compiled so far.
-    compiling_since: when it began to compile; None while it does not.
-    compiled_at: when it last ended compiling.
-    """
-
-    process: subprocess.Popen[str]
-    began: float
-    assigned: deque[int] = field(default_factory=deque)
-    computed: set[int] = field(default_factory=set)
-    ready: bool = False
-    ending: bool = False
-    count: int = 0
-    at: tuple[int, float, float] | None = None
-    first_at: tuple[float, float] = (0.0, 0.0)
-    compiled: int = 0
-    compiling_since: float | None = None
-    compiled_at: float = -COMPILED_SECONDS
-
-    @property
-    def cannot_work(self) -> bool:
-        """It still starts up, or compiles."""
-        return not self.ready or self.compiling_since is not None
-
-    def note_compiling(self, functions: int, busy: bool, now: float) -> None:
-        self.compiled = functions
-        if self.compiling_since is None:
-            self.compiling_since = now
-        if not busy:
-            self.began += now - self.compiling_since  # its rate is that of its work
-            self.compiling_since, self.compiled_at = None, now
-            if self.at is not None:
-                self.first_at = (now, self.at[1])
-
-    def send(self, **message: Any) -> None:
-        assert self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # its death is reported by the end of its output
-            self.process.stdin.write(json.dumps(message) + "\n")
-            self.process.stdin.flush()
-
-    def close(self) -> int:
-        """Wait for the end of the process and close its pipes; returns its exit code."""
-        with contextlib.suppress(BrokenPipeError), self.process:
-            pass
-        return self.process.wait()
 
 
 class Pool:
@@ -139,9 +63,9 @@ class Pool:
         self.progress, self.say = progress, say
         self.commit_seconds = options.commit_seconds
         self.most_workers = options.worker_count(spec)
-        self.workers: list[_Worker] = []
+        self.workers: list[WorkerProcess] = []
         # Reports of all workers, in the order in which they came; None: the worker's output has ended.
-        self.inbox: queue.SimpleQueue[tuple[_Worker, dict[str, Any] | None]] = queue.SimpleQueue()
+        self.inbox: queue.SimpleQueue[tuple[WorkerProcess, dict[str, Any] | None]] = queue.SimpleQueue()
         self.todo: deque[int] = deque(points)
         self.chore = chore
         self.collated = chore == "repair"  # repairing does not collate
@@ -201,20 +125,7 @@ class Pool:
             self._spawn()
 
     def _spawn(self) -> None:
-        from simlab.core.code_cache import cache_dir  # imports numba
-
-        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-        cache_dir()  # where it must be a temporary one it is made here, so that workers find it
-        process = subprocess.Popen(
-            # -P: no file of the current directory may stand in for a module.
-            [sys.executable, "-P", "-c", BOOT, str(PACKAGE.parent)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            env={**os.environ, **dict.fromkeys(names, str(self.spec.threads))},
-        )
-        worker = _Worker(process, time.monotonic())
+        worker = WorkerProcess.spawn(self.spec.threads)
         self.workers.append(worker)
         worker.send(directory=str(self.run.path.resolve()), commit_seconds=self.commit_seconds)
         if self.chore:
@@ -222,14 +133,14 @@ class Pool:
         self._assign(worker)
         threading.Thread(target=self._listen, args=(worker,), daemon=True).start()
 
-    def _listen(self, worker: _Worker) -> None:
+    def _listen(self, worker: WorkerProcess) -> None:
         assert worker.process.stdout is not None
         with contextlib.suppress(ValueError):  # a line cut short by a kill
             for line in worker.process.stdout:
                 self.inbox.put((worker, json.loads(line)))
         self.inbox.put((worker, None))
 
-    def _assign(self, worker: _Worker) -> None:
+    def _assign(self, worker: WorkerProcess) -> None:
         """Keep about AHEAD_SECONDS of work with the worker, and never more than its fair share of what is left.
 
         A worker for which nothing is left is told to end. The last one collates first: all others are gone by then, so
@@ -264,7 +175,7 @@ class Pool:
         checkpoint = self.index.checkpoints.get(point)
         return self.attempts.get(point, checkpoint.reached.attempt if checkpoint else 0)
 
-    def _handle(self, worker: _Worker, message: dict[str, Any] | None) -> None:
+    def _handle(self, worker: WorkerProcess, message: dict[str, Any] | None) -> None:
         if message is None:
             self._on_exit(worker)
             return
@@ -314,7 +225,7 @@ class Pool:
             self.collated = True
         self._assign(worker)
 
-    def _on_exit(self, worker: _Worker) -> None:
+    def _on_exit(self, worker: WorkerProcess) -> None:
         """A worker's output has ended: it ended as it was told to, or died."""
         code = worker.close()
         self.workers.remove(worker)
@@ -324,7 +235,7 @@ class Pool:
         for other in self.workers:
             self._assign(other)
 
-    def _reassign(self, worker: _Worker, code: int, lost: list[int]) -> None:
+    def _reassign(self, worker: WorkerProcess, code: int, lost: list[int]) -> None:
         """Hand out again what a dead worker had not committed; give up on a point that keeps killing workers."""
         if not worker.ready and code > 0:
             raise SimlabError(f"a worker could not start ({_cause(code)})")

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from simlab.core import catalogue, reads
-from simlab.core.errors import LONGEST_VALUE, BadInput, nearest, one_of, shown
+from simlab.core.errors import BadInput, nearest, one_of, shown
 from simlab.core.kinds import Kind, Table
 from simlab.core.parsing import choose, dump, join, parse, rooms_of, whole
 from simlab.lab import covering, toml_text
@@ -266,31 +266,6 @@ def load(
     settings = as_settings(settings)
     tables, text = read_file(path)
     return resolve(override(tables, settings), seed=seed, as_given=Given(text, settings), progress=progress)
-
-
-def differences(old: Spec, new: Spec) -> list[str]:
-    """``network.width: 50 → 100`` for every key that differs."""
-
-    def leaves(spec: Spec) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-
-        def walk(value: Any, key: str) -> None:
-            if isinstance(value, dict) and value:
-                for name, item in value.items():
-                    walk(item, f"{key}.{name}" if key else name)
-            else:
-                found[key] = value
-
-        walk({**spec.tables, "sweep": spec.sweep.dump()}, "")
-        return found
-
-    a, b = leaves(old), leaves(new)
-    both = {key: (a.get(key, "absent"), b.get(key, "absent")) for key in {**a, **b}}
-    return [f"{key}: {_brief(before)} → {_brief(after)}" for key, (before, after) in both.items() if before != after]
-
-
-def _brief(value: Any) -> str:
-    return value if isinstance(value, str) and len(value) <= LONGEST_VALUE else shown(value)
 
 
 def kinds_inside(kind: Kind, path: str = "experiment", tables_at: str = "") -> Iterator[tuple[str, Kind]]:

@@ -16,8 +16,9 @@ from simlab.cli import running
 from simlab.core import catalogue
 from simlab.core.errors import BadInput
 from simlab.lab import needs
+from simlab.lab.differences import differences
 from simlab.lab.estimate import estimate
-from simlab.lab.spec import differences, load, override, resolve
+from simlab.lab.spec import load, override, resolve
 from simlab.lab.sweep import MOST_VALUES, Sweep
 from simlab.lab.tables import MOST_BYTES, plain, read_file
 

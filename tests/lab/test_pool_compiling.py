@@ -8,7 +8,8 @@ import pytest
 
 from simlab.lab import pool as module
 from simlab.lab.pace import Compiling
-from simlab.lab.pool import Pool, _Worker
+from simlab.lab.pool import Pool
+from simlab.lab.worker_process import WorkerProcess
 
 
 class Clock:
@@ -34,16 +35,16 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-def pool_of(*workers: _Worker) -> Any:
+def pool_of(*workers: WorkerProcess) -> Any:
     pool: Any = Pool.__new__(Pool)
     pool.workers, pool.pace, pool.ticked_at, pool.first_compiled = list(workers), Recorded(), 0.0, None
     pool.chore, pool.todo, pool.fatal, pool.most_workers = "merge", [], [], len(workers)  # nothing to hand out
     return pool
 
 
-def worker() -> _Worker:
+def worker() -> WorkerProcess:
     process: Any = None
-    return _Worker(process, began=0.0, ready=True)
+    return WorkerProcess(process, began=0.0, ready=True)
 
 
 def test_the_share_of_workers_that_compile_is_the_share_of_time_that_is_no_work(clock: Clock) -> None:

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from simlab import activations
 from simlab.core import catalogue
 from simlab.core.errors import BadInput
-from simlab.lab.spec import differences, override, resolve
+from simlab.lab.differences import differences
+from simlab.lab.spec import override, resolve
 from tests.support.runs import small_tables
 
 
