@@ -49,7 +49,7 @@ def test_results_of_another_spec_are_refused(name: str) -> None:
 
 def test_the_hash_is_of_what_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line of shared drawing code changes it; a comment, a docstring, the statement or the judge does not."""
-    for room in ("figures", "claims"):
+    for room in ("figures", "claims", "statistics"):
         (tmp_path / "simlab" / room).mkdir(parents=True)
         for path in (ROOT / "simlab" / room).glob("*.py"):
             (tmp_path / "simlab" / room / path.name).write_bytes(path.read_bytes())
@@ -65,11 +65,12 @@ def test_the_hash_is_of_what_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         path.write_text(text, encoding="utf-8")
         return found
 
-    assert after("claims/tangent_rate.py", "STATEMENT = ", "STATEMENT = '' or ") == before
-    assert after("claims/tangent_rate.py", "def judge(results: Results) -> Judgement:", "def judge(results):") == before
-    assert after("figures/_style.py", "    values = ", "    # a comment\n    values = ") == before
-    assert after("figures/_style.py", '"""Ticks of', '"""The ticks of') == before
-    assert after("figures/_style.py", "0.62", "0.5") != before
-    assert after("figures/_seeds.py", "alpha=0.18", "alpha=0.2") != before
+    assert after("claims/tangent_rate.py", "statement = (", "statement = '' or (") == before
+    assert after("claims/tangent_rate.py", "holds = bool(", "holds = not bool(") == before
+    assert after("figures/style.py", "    values = ", "    # a comment\n    values = ") == before
+    assert after("figures/style.py", '"""Ticks of', '"""The ticks of') == before
+    assert after("figures/style.py", "0.62", "0.5") != before
+    assert after("figures/seeds.py", "alpha=0.18", "alpha=0.2") != before
+    assert after("statistics/power_law.py", "np.log", "np.log2") != before
     assert after("claims/tangent_rate.py", 'xlabel="step"', 'xlabel="steps"') != before
     assert after("figures/fourier_tubes.py", "magma", "viridis") == before, "not imported"
