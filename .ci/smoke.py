@@ -1,4 +1,5 @@
-"""A little of everything, with whatever versions are installed: a spectrum, a run, its results, a claim, a grid search.
+"""A little of everything, with whatever versions are installed: a spectrum, a run, its results, a claim, a grid search,
+a trained network.
 
 Every step compares with something known, and the script ends with an error where one is wrong.
 """
@@ -16,6 +17,7 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV
 
 import simlab
+from simlab import flows, networks, train
 from simlab.kernels import ntk
 from simlab.machines import KernelRidge
 
@@ -48,6 +50,12 @@ def main() -> None:
     grid = {"kernel__depth": [2, 3], "ridge": [1e-3, 1e3]}
     found = GridSearchCV(KernelRidge(ntk(2)), grid).fit(X, X[:, 0])
     assert found.best_params_["ridge"] == 1e-3, found.best_params_
+
+    flow = flows.GradientDescent(steps=200, step=0.5)
+    trained = train(networks.TwoLayer(width=50, activation="tanh"), X, X[:, 0], flow, seed=0, progress=False)
+    trained.save("net.h5")
+    assert np.mean((trained.predict(X) - X[:, 0]) ** 2) < 0.1, trained
+    assert np.array_equal(simlab.load("net.h5").predict(X), trained.predict(X))
     print("smoke test passed")
 
 
