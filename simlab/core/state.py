@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
+from simlab.core.errors import BadInput
+
 
 @dataclass
 class State:
@@ -41,6 +43,8 @@ class State:
             if one.name in inner:
                 part = {k.removeprefix(f"{one.name}_"): v for k, v in arrays.items() if k.startswith(f"{one.name}_")}
                 values[one.name] = inner[one.name].of(part) if part else None
-            else:
+            elif one.name in arrays or one.default is None:  # None is not kept
                 values[one.name] = arrays.get(one.name)
+            else:
+                raise BadInput(f"the checkpoint has no {one.name}: another version of simlab wrote it; begin anew")
         return cls(**values)
