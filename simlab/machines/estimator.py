@@ -170,7 +170,7 @@ def _numbers(values: Any, name: str) -> NDArray[Any]:
 
 
 def inputs(X: ArrayLike, name: str = "X") -> NDArray[Any]:
-    """A matrix of one input a row, not copied where it is one."""
+    """A matrix with one input per row, not copied where it is one."""
     data = _numbers(X, name)
     if data.ndim != 2:
         hint = "Reshape your data by reshape(-1, 1) for one feature, reshape(1, -1) for one sample"

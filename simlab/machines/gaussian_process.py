@@ -109,5 +109,5 @@ def _draws(covariance: Floats, outer: tuple[int, ...], rng: np.random.Generator)
 def _count(count: Any, numbers: int) -> int:
     """How many draws, of so many numbers each."""
     found = checks.whole(count, "count", least=1)
-    checks.room(2 * found * numbers, f"count = {found}")
+    checks.memory(2 * found * numbers, f"count = {found}")
     return found

@@ -2,8 +2,9 @@
 
 One Nyström preconditioner serves every ridge that is not far below K's r-th eigenvalue. After every `CHECK` iterations
 each column's pace is read off its residual. Where what is left to do costs more than a Cholesky factor (n³/3 flops,
-against 2n² a column and step), K + λ₀ is factored at the smallest ridge left, in float32 and, if that is not enough, in
-float64: it serves the ridges near λ₀ in a few steps. Flops are counted, not seconds: the same data give the same bits.
+against 2n² per column and step), K + λ₀ is factored at the smallest ridge left, in float32 or, if that is not enough,
+in float64: it serves the ridges near λ₀ in a few steps. Flops are counted, not seconds, so the same data give the same
+bits.
 
 Where a ridge of 0 meets a singular K with contradicting labels there is nothing to converge to. Such columns are solved
 again at a ridge of 1e-10 of the largest eigenvalue, near the limit λ → 0+, and a note says so.
