@@ -170,8 +170,8 @@ class RealData(Experiment):
         return Solving(conjugate.begin(work.system, work.preconditioner), votes, 0)
 
     def restore(self, arrays: Mapping[str, Any]) -> Solving:
-        own = ("votes", "predicted")
-        solution = conjugate.State(**{name: value for name, value in arrays.items() if name not in own})
+        own, renamed = ("votes", "predicted"), {"told": "recursive_residual"}  # its name in older checkpoints
+        solution = conjugate.State(**{renamed.get(k, k): array for k, array in arrays.items() if k not in own})
         return Solving(solution, *(arrays[name] for name in own))
 
     def advance(self, work: Work, state: Solving) -> Columns:
@@ -216,7 +216,7 @@ class RealData(Experiment):
 
     def progress(self, state: Solving) -> tuple[float, float]:
         """Of a thousand: digits of the residuals gained, three quarters of the time, then images predicted."""
-        digits = np.log(np.clip(state.solution.told, self.tolerance, 1.0)) / np.log(self.tolerance)
+        digits = np.log(np.clip(state.solution.recursive_residual, self.tolerance, 1.0)) / np.log(self.tolerance)
         predicted = state.predicted / (self.validation + self.test)
         return int(750 * digits.mean() + 250 * predicted), 1000
 

@@ -1,7 +1,8 @@
-"""machines: what learns with a kernel or features: ridge regression, Gaussian processes, kernel gradient flow.
+"""machines: learning with a kernel or features: ridge regression, Gaussian processes, kernel gradient flow.
 
-A machine is an object made in Python; experiments choose theirs. `TrainedNetwork`, a network as an estimator, is a
-machine too; its file is in `simlab.training`, which may use networks, flows and machines.
+A machine is an object that a user or an experiment creates in Python; there is no table for it in a spec.
+`TrainedNetwork`, a network as an estimator, is a machine too. Its file is in `simlab.training`, which may import
+networks, flows and machines.
 """
 
 from __future__ import annotations

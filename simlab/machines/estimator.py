@@ -1,9 +1,12 @@
-"""scikit-learn's estimator protocol, without scikit-learn: parameters, data that are checked, tags, R².
+"""scikit-learn's estimator protocol, without scikit-learn: parameters, checked data, tags, R².
 
-A machine is a class whose constructor only stores its arguments; everything is checked in `fit`. Parameters of a
-parameter have names with two underscores: ``set_params(kernel__depth=3)`` puts another kernel in the place of the old
-one, for kernels, like all kinds, are values. scikit-learn is imported nowhere but in `__sklearn_tags__`, which only it
-calls. Errors are `BadInput` and also what scikit-learn's checks expect: ValueError, TypeError, NotFittedError.
+A machine is a class whose constructor only stores its arguments; everything is checked in `fit`.
+
+A parameter's own parameters have names with two underscores. ``set_params(kernel__depth=3)`` replaces the kernel by
+another one: kernels, like all kinds, are immutable values.
+
+scikit-learn is imported only in `__sklearn_tags__`, which nobody but scikit-learn calls. Errors are `BadInput` and also
+what scikit-learn's checks expect: ValueError, TypeError, NotFittedError.
 """
 
 from __future__ import annotations
@@ -24,24 +27,32 @@ from simlab.core.parsing import build
 
 Floats = NDArray[np.float64]
 MOST_WEIGHT = 1e100
+"""Largest sample weight allowed."""
 
 
 class Estimator:
-    """What every machine has; a subclass adds `fit`, which calls `_inputs` with reset=True, and `predict`."""
+    """Base class of the machines. A subclass adds `predict` and `fit`, which calls `_inputs` with reset=True.
+
+    n_features_in_: dimension d of the inputs, set by `fit`.
+    feature_names_in_: names of the columns, set by `fit` if X was a data frame.
+    """
 
     n_features_in_: int
 
     @classmethod
     def _names(cls) -> list[str]:
+        """Names of the parameters: the arguments of the constructor."""
         return list(inspect.signature(cls).parameters)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Name → value of every parameter; with `deep` also the parameters of parameters, as ``kernel__depth``."""
         params = {name: getattr(self, name) for name in self._names()}
         return params | (_nested(params) if deep else {})
 
     def set_params(self, **params: Any) -> Self:
+        """Change parameters by name, ``kernel__depth`` included. Unknown names raise BadData."""
         new = self.get_params(deep=False)
-        # Whole parameters first: kernel and kernel__depth given together mean the depth of the new kernel.
+        # `kernel` before `kernel__depth`: given together, they mean the depth of the new kernel.
         for name in sorted(params, key=lambda name: name.count("__")):
             known = new | _nested(new)
             if name not in known:
@@ -65,10 +76,16 @@ class Estimator:
         return Tags(estimator_type="regressor", target_tags=targets, regressor_tags=RegressorTags())
 
     def predict(self, X: ArrayLike) -> Any:
+        """f(x_i) : (m,) or (m, outputs), at the rows of X : (m, d)."""
         raise NotImplementedError
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """R² = 1 − Σ(y − f)²/Σ(y − ȳ)², the mean over outputs; an output of no variance counts 1 if exact, else 0."""
+        """R² = 1 − Σ(y − f)²/Σ(y − ȳ)², averaged over outputs.
+
+        An output whose labels are all equal scores 1 if it is predicted exactly, else 0.
+
+        sample_weight: (m,), weights in all sums; None for equal ones.
+        """
         predicted = np.asarray(self.predict(X))
         truth, weights = labels(y, predicted.shape[0]), weights_of(sample_weight, predicted.shape[0])
         if truth.shape != predicted.shape:
@@ -81,11 +98,15 @@ class Estimator:
         return float(np.mean(scores))
 
     def _check_fitted(self) -> None:
+        """Raise NotFitted before `fit`."""
         if not self.__sklearn_is_fitted__():
             raise _not_fitted(f"this {type(self).__name__} is not fitted: call fit first")
 
     def _inputs(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
-        """X as a matrix, float32 where it was and else float64; with `reset` its columns are those to expect later."""
+        """X as a matrix (m, d): float32 if it was float32, else float64.
+
+        reset: True in `fit`, which stores number and names of the columns. False later: they must be the same.
+        """
         names = _column_names(X)
         data = inputs(X)
         if reset:
@@ -109,6 +130,7 @@ class Estimator:
 
 
 def _nested(params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of these parameters, at any depth, as ``kernel__depth`` → value."""
     found: dict[str, Any] = {}
     for name, value in params.items():
         inner = _fields(value)
@@ -117,19 +139,19 @@ def _nested(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """What a parameter consists of: the fields of a kind; nothing where the value is no kind."""
+    """Name → value of the fields of a kind; empty if the value is not a kind."""
     return {name: getattr(value, name) for name in type(value).model_fields} if isinstance(value, Kind) else {}
 
 
 def _replaced(value: Any, key: str, new: Any) -> Any:
-    """The parameter with its own parameter `key` (``depth``, ``kernel__depth``) changed."""
+    """A copy of the parameter `value` in which its own parameter `key` (``depth``, ``kernel__depth``) is `new`."""
     own, _, rest = key.partition("__")
     fields = _fields(value)
     return build(type(value), fields | {own: _replaced(fields[own], rest, new) if rest else new})
 
 
 def _not_fitted(message: str) -> Exception:
-    """Also scikit-learn's NotFittedError where scikit-learn is loaded: its checks ask for that very class."""
+    """The error of a machine before `fit`; also scikit-learn's NotFittedError, for its checks, if that is loaded."""
     module = sys.modules.get("sklearn.exceptions")
     bases = (BadInput, module.NotFittedError) if module else (BadInput, ValueError, AttributeError)
     error: Exception = type("NotFitted", bases, {})(message)
@@ -137,7 +159,7 @@ def _not_fitted(message: str) -> Exception:
 
 
 def _column_names(X: Any) -> NDArray[Any] | None:
-    """The names of a data frame's columns, if all are strings."""
+    """Names of a data frame's columns; None for other data, or if the names are not strings."""
     columns = getattr(X, "columns", None)
     if columns is None or isinstance(X, np.ndarray) or len(columns) == 0:
         return None
@@ -151,7 +173,7 @@ def _column_names(X: Any) -> NDArray[Any] | None:
 
 
 def _other_names(names: list[str], expected: list[str]) -> str:
-    """In scikit-learn's words and on its lines, as its checks compare them."""
+    """The error about columns that differ from those of `fit`, in scikit-learn's words, which its checks compare."""
     lines = ["The feature names should match those that were passed during fit."]
     unseen, missing = sorted(set(names) - set(expected)), sorted(set(expected) - set(names))
     for title, some in (("unseen at fit time:", unseen), ("seen at fit time, yet now missing:", missing)):
@@ -163,18 +185,18 @@ def _other_names(names: list[str], expected: list[str]) -> str:
 
 
 def _numbers(values: Any, name: str) -> NDArray[Any]:
-    """An array of float32 or float64, refused unless real and finite."""
+    """An array of float32 or float64 (any other type becomes float64), refused unless real and finite."""
     found = checks.numeric(values, name)
-    kept = found.dtype in (np.dtype(np.float64), np.dtype(np.float32)) and found.dtype.isnative
-    return checks.array(found, name, dtype=None if kept else np.float64)
+    is_native_float = found.dtype in (np.dtype(np.float64), np.dtype(np.float32)) and found.dtype.isnative
+    return checks.array(found, name, dtype=None if is_native_float else np.float64)
 
 
 def inputs(X: ArrayLike, name: str = "X") -> NDArray[Any]:
-    """A matrix with one input per row, not copied where it is one."""
+    """X as a matrix, one input per row; copied only if its type must change. `name` is what an error calls it."""
     data = _numbers(X, name)
     if data.ndim != 2:
         hint = "Reshape your data by reshape(-1, 1) for one feature, reshape(1, -1) for one sample"
-        raise BadData(f"{name} has shape {data.shape}: must be a matrix, one input a row. {hint}")
+        raise BadData(f"{name} has shape {data.shape}: must be a matrix, one input per row. {hint}")
     for count, what in zip(data.shape, ("sample(s)", "feature(s)"), strict=True):
         if count == 0:
             raise BadData(f"{name} has 0 {what} (shape={data.shape}) while a minimum of 1 is required.")
@@ -182,7 +204,7 @@ def inputs(X: ArrayLike, name: str = "X") -> NDArray[Any]:
 
 
 def labels(y: Any, n: int) -> Floats:
-    """y : (n,) or (n, outputs), in float64."""
+    """y : (n,) or (n, outputs) in float64; refused if it has another number of rows than n."""
     if y is None:
         raise BadData("fit requires y to be passed, but the target y is None")
     values = _numbers(y, "y").astype(np.float64, copy=False)
@@ -192,7 +214,7 @@ def labels(y: Any, n: int) -> Floats:
 
 
 def weights_of(sample_weight: Any, n: int) -> Floats | None:
-    """(n,) weights, none negative and one positive at least; a number stands for n equal ones."""
+    """Weights (n,), none negative and not all zero; a number stands for n equal ones, None for no weights."""
     if sample_weight is None:
         return None
     weights = _numbers(sample_weight, "sample_weight").astype(np.float64, copy=False)

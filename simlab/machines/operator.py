@@ -1,8 +1,9 @@
-"""A Gram matrix as what it does to vectors: stored in float64 or float32, or computed tile by tile at every product.
+"""A Gram matrix K seen as a map of vectors: `Stored` in float64 or float32, or `Tiled`, computed anew in every product.
 
-`apply(P)` is the product that conjugate gradients iterate, in the precision of the storage (float32 accumulates 50,000
-terms with a relative error of about 1e-6 of the largest); `exact(P)` the product of the *stored* numbers in float64, by
-which residuals are stated. A float32 Gram matrix is within 6e-8 of each entry of the true one.
+There are two products. `apply(P)` is the one that conjugate gradients iterate. It works in the precision of the
+storage: in float32 a sum of 50,000 terms has an error of about 1e-6 of the largest one. `exact(P)` multiplies the
+*stored* numbers in float64; residuals are computed by it. Storing K in float32 changes each entry by a relative 6e-8 at
+most.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from simlab.kernels.gram.assembly import TILE_ROWS, Assembly
 
 Floats = NDArray[np.float64]
 BLOCK_BYTES = 1 << 28
-"""Scratch of a product that converts or computes the matrix on its way: 256 MB."""
+"""Workspace of a product that converts or computes blocks of the matrix: 256 MB."""
 
 
 @runtime_checkable
@@ -27,27 +28,32 @@ class Operator(Protocol):
     """A symmetric, positive semi-definite matrix K : (n, n)."""
 
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """Number n of rows."""
 
     @property
     def is_exact(self) -> bool:
-        """Whether `apply` is as good as `exact`."""
+        """Whether `apply` is as accurate as `exact`."""
 
     def apply(self, P: Floats) -> Floats:
-        """K P : (n, c), for the iteration."""
+        """K P : (n, c), in the precision of the storage; for the iteration."""
 
     def exact(self, P: Floats) -> Floats:
-        """K P : (n, c), in float64."""
+        """K P : (n, c), computed in float64; for residuals."""
 
     def columns(self, index: NDArray[np.int64]) -> Floats:
-        """K[:, index]"""
+        """K[:, index] : (n, len(index)), in float64."""
 
-    def diagonal(self) -> Floats: ...
+    def diagonal(self) -> Floats:
+        """Diagonal of K : (n,), in float64."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """In memory, or mapped from a file; float64 or float32."""
+    """A matrix in memory or mapped from a file.
+
+    K: (n, n), float64 or float32.
+    """
 
     K: NDArray[Any]
 
@@ -73,7 +79,7 @@ class Stored:
         return product
 
     def columns(self, index: NDArray[np.int64]) -> Floats:
-        # By rows, as the matrix is symmetric: a column of a large matrix touches a page an entry.
+        # K is symmetric, so rows serve as columns. Reading a column of a large matrix touches one page per entry.
         return np.ascontiguousarray(self.K[index].T, dtype=np.float64)
 
     def diagonal(self) -> Floats:
@@ -82,7 +88,12 @@ class Stored:
 
 @dataclass(frozen=True)
 class Tiled:
-    """Never stored: K(X, X) is computed again, a block of rows at a time, in every product."""
+    """A matrix that is never stored: every product computes K(X, X) again, one square block at a time.
+
+    kernel: K.
+    X: inputs, (n, d).
+    threads: threads for the entries of K.
+    """
 
     kernel: Kernel
     X: NDArray[Any]
@@ -97,7 +108,7 @@ class Tiled:
         return True
 
     def apply(self, P: Floats) -> Floats:
-        """Only the blocks on and below the diagonal are computed; each serves its mirror too."""
+        """K P : (n, c). Only blocks on and below the diagonal are computed; their transposes serve above it."""
         n, block = self.size, self._block()
         product = np.zeros((n, P.shape[1]))
         scratch = np.empty(block * block)
@@ -126,5 +137,5 @@ class Tiled:
         return self.kernel.diagonal(self.X)
 
     def _block(self) -> int:
-        """Rows of a square block of `BLOCK_BYTES`, in whole tiles."""
+        """Rows of a square block of about `BLOCK_BYTES`, a multiple of `TILE_ROWS`."""
         return max(TILE_ROWS, int((BLOCK_BYTES // 8) ** 0.5) // TILE_ROWS * TILE_ROWS)

@@ -1,6 +1,6 @@
 """`ridge_path`: kernel ridge regression at several ridges on data of any size. MATH §5.
 
-The Gram matrix is stored in float64 where memory allows it, else in float32, else computed anew in every product.
+The Gram matrix is stored in float64 if memory allows it, else in float32; else it is computed anew in every product.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from simlab.machines.solver import RANK, Progress, solve_path
 
 Floats = NDArray[np.float64]
 MEMORY_SHARE = 0.8
-"""Part of the free memory that is used by default."""
+"""Share of the free memory that is used by default."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class RidgePath:
     threads: int = field(repr=False)
 
     def predict(self, X: ArrayLike) -> Floats:
-        """f_j(x_i) : (r, m) or (r, m, c)"""
+        """f_j(x_i) : (r, m) or (r, m, c), at the rows of X : (m, d)."""
         flat = np.moveaxis(self.coefficients, 0, 1).reshape(self.X.shape[0], -1)
         data = inputs(X, "X")
         if data.shape[1] != self.X.shape[1]:
@@ -94,7 +94,7 @@ def ridge_path(
     memory = None if memory is None else checks.whole(memory, "memory", least=0)
     threads = None if threads is None else checks.whole(threads, "threads", least=1, most=MOST_THREADS)
     data = inputs(X, "X")
-    norms_of(data)  # refuses what is not finite before anything is computed
+    norms_of(data)  # refuses inputs that are not finite before anything is computed
     if data.shape[0] == 0:
         raise BadInput("X has no rows: there is nothing to fit")
     labels = checks.array(y, "y", ndim=(1, 2), must=f"({len(data)},) or ({len(data)}, outputs), one row for each of X")
@@ -121,11 +121,17 @@ def ridge_path(
 
 
 def operator_of(kernel: Kernel, X: NDArray[Any], dtype: DTypeLike | None, memory: int | None, threads: int) -> Operator:
-    """K(X, X), stored as memory allows."""
+    """K(X, X) : (n, n), stored if memory allows it.
+
+    dtype: precision of the storage; None for the best that fits into `memory`.
+    memory: bytes that may be used; None for `MEMORY_SHARE` of what is free.
+    """
     n = X.shape[0]
     if dtype is None:
         allowed = MEMORY_SHARE * free_memory() if memory is None else memory
-        preconditioner = 8 * n * 3 * min(RANK, n // 4)  # bytes while it is computed
+        preconditioner = (
+            8 * n * 3 * min(RANK, n // 4)
+        )  # bytes while Nyström's factors are computed: three (n, rank) arrays
         fitting = [
             kind for kind in (np.float64, np.float32) if np.dtype(kind).itemsize * n * n + preconditioner <= allowed
         ]
@@ -136,4 +142,5 @@ def operator_of(kernel: Kernel, X: NDArray[Any], dtype: DTypeLike | None, memory
 
 
 def _storage(operator: Operator) -> str:
+    """How the matrix is stored, in words."""
     return f"stored in {operator.K.dtype.name}" if isinstance(operator, Stored) else "computed in every product"

@@ -1,8 +1,8 @@
-"""Which ridge λ: kernel ridge regression at several, the one with the least error on validation data. MATH §5.
+"""Choose a ridge λ: kernel ridge regression at several ones, and the least error on validation data. MATH §5.
 
     (K + λ_j I) α_j = y,        j* = argmin_j (1/n_v) Σ_i ‖f_j(x'_i) − y'_i‖²,        f_j(x') = K(x', X) α_j
 
-K may also be the matrix of a kernel of several outputs, (n c, n c), row i c + a being output a at x_i.
+K may also be the matrix (n c, n c) of a kernel with c outputs; its row i c + a belongs to output a at x_i.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RidgeChoice:
-    """What the validation data chose.
+    """Fits at several ridges, and which of them is best on the validation data.
 
     ridges: the λ_j to choose from.
-    coefficients: α_j for each, (n, c), or (n c, 1) with a kernel of several outputs.
-    scores: mean square error of each on the validation data, summed over outputs.
-    index: j*; the first of equal ones.
+    coefficients: α_j, one array per ridge: (n, c), or (n c, 1) with a kernel of several outputs.
+    scores: mean square error on the validation data, summed over outputs, one per ridge.
+    index: j*; the first one if several are equal.
     """
 
     ridges: tuple[float, ...]
@@ -54,6 +54,7 @@ def choose_ridge(
     K_validation: (n_v, n) or (n_v c, n c), between validation and training inputs.
     y_validation: (n_v, c).
     ridges: λ_j in multiples of `unit`.
+    unit: what a ridge of 1 stands for; the result has `ridges` without it.
     """
     columns = y.reshape(len(K), -1)
     solved = solve_each(K, columns, [ridge * unit for ridge in ridges])

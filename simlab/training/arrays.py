@@ -1,4 +1,4 @@
-"""The arrays that a user trains on, checked: training data, and where given test and validation data."""
+"""The arrays that a user trains on, checked: training data and, if given, test and validation data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Pair = tuple[Any, Any]
 
 
 class Arrays(Samples):
-    """Inputs X : (n, d) and values y : (n,) or (n, c), in float64; without rows where nothing was given."""
+    """Inputs X : (n, d) and values y : (n,) or (n, c), in float64; with no rows for data that were not given."""
 
     @property
     def dim(self) -> int:
@@ -30,33 +30,42 @@ class Arrays(Samples):
 
 
 def checked(X: Any, y: Any, test: Pair = (None, None), validation: Pair = (None, None)) -> Arrays:
-    """Arrays as the compiled loops take them: float64, C order, writable; a single column of values as a vector.
+    """Arrays as the compiled loops need them: float64, C order, writable. A single column of values becomes a vector.
 
-    test, validation: (inputs, values), None for both where there are none.
+    X: inputs, (n, d).
+    y: values, (n,) or (n, c).
+    test: (inputs, values); (None, None) if there are none.
+    validation: the same for validation data.
     """
     inputs, values = _pair(X, y, "")
     dim = inputs.shape[1]
-    more = [_optional(pair, name, dim, values) for pair, name in ((test, "_test"), (validation, "_validation"))]
-    return Arrays(inputs, values, *more[0], *more[1])
+    optional = [_optional(pair, name, dim, values) for pair, name in ((test, "_test"), (validation, "_validation"))]
+    return Arrays(inputs, values, *optional[0], *optional[1])
 
 
-def usable(values: Floats) -> Floats:
-    """An array in C order that may be written to, for which compiled loops are made; copied where it is another."""
+def c_writable(values: Floats) -> Floats:
+    """The values in C order and writable, the only form that compiled loops take; copied only if they are not so."""
     return np.require(values, requirements=["C", "W"])
 
 
 def _pair(X: Any, y: Any, name: str, dim: int | None = None) -> tuple[Floats, Floats]:
-    inputs = usable(checks.matrix(X, f"X{name}", dim=dim))
+    """Inputs and values, checked against each other.
+
+    name: suffix of the arguments' names in errors: "", "_test" or "_validation".
+    dim: dimension that the inputs must have; None for any.
+    """
+    inputs = c_writable(checks.matrix(X, f"X{name}", dim=dim))
     n = len(inputs)
     if not n:
         raise BadData(f"X{name} has shape {inputs.shape}: must have one row or more")
-    values = usable(checks.array(y, f"y{name}", ndim=(1, 2), must=f"({n},) or ({n}, outputs)"))
+    values = c_writable(checks.array(y, f"y{name}", ndim=(1, 2), must=f"({n},) or ({n}, outputs)"))
     if len(values) != n or not values.size:
         raise BadData(f"y{name} has shape {values.shape}: must be ({n},) or ({n}, outputs), one row per row of X{name}")
     return inputs, values[:, 0].copy() if values.shape[1:] == (1,) else values
 
 
 def _optional(pair: Pair, name: str, dim: int, like: Floats) -> tuple[Floats, Floats]:
+    """As `_pair`, with as many columns of values as `like`; arrays with no rows for (None, None)."""
     X, y = pair
     if X is None and y is None:
         return np.empty((0, dim)), np.empty((0, *like.shape[1:]))

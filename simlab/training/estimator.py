@@ -1,4 +1,4 @@
-"""A network and its training as an estimator of scikit-learn's kind, which it does not need.
+"""A network and its training as an estimator that follows scikit-learn, without importing it.
 
 `simlab.machines.TrainedNetwork` is this class. It lives here because it needs networks, flows and machines.
 """
@@ -29,14 +29,18 @@ class TrainedNetwork(Estimator):
     loss: "squared".
     seed: root of the random streams; the same seed gives the same bits.
     observe: observables, as in `simlab.train`.
-    records: how many instants to measure at.
+    records: number of instants to measure at.
     dtype: precision of the flow, float64 or float32.
-    threads: threads of BLAS and numba.
+    threads: number of threads of BLAS and numba.
 
-    ``GridSearchCV`` searches over ``network``, ``network__width``, ``flow__step`` and their like.
+    ``GridSearchCV`` can search over ``network``, ``network__width``, ``flow__step`` and other parameters.
 
-    After `fit`: `trained_`, a `simlab.training.Trained` with trajectory, weights and tangent kernel; `ending_`, how the
-    flow ended, in words; `n_features_in_` and, for data frames, `feature_names_in_`.
+    After `fit`:
+
+    trained_: the `simlab.training.Trained`, with trajectory, weights and tangent kernel.
+    ending_: how the flow ended, in words.
+    n_features_in_: dimension d of the inputs.
+    feature_names_in_: names of the columns, if X was a data frame.
     """
 
     trained_: Trained
@@ -77,21 +81,21 @@ class TrainedNetwork(Estimator):
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
-        """f(x_i) : (m,) or (m, outputs)"""
+        """f(x_i) : (m,) or (m, outputs), at the rows of X : (m, d)."""
         self._check_fitted()
         return self.trained_.predict(self._inputs(X, reset=False))
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "trained_")  # set last
+        return hasattr(self, "trained_")  # set last: a fit that failed leaves none
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = False  # as many values as the network has outputs, no other number
+        tags.target_tags.multi_output = False  # y must have as many columns as the network has outputs
         return tags
 
 
 def _warn_of_column() -> None:
-    """As scikit-learn's own regressors of one output do, where it is loaded."""
+    """Warn that y : (n, 1) is taken as a vector, as scikit-learn's own regressors do; only if it is loaded."""
     module = sys.modules.get("sklearn.exceptions")
     if module is not None:
         message = "A column-vector y was passed when a 1d array was expected; predictions are a vector"

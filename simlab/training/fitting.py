@@ -1,7 +1,9 @@
 """Training: from a network, a flow and arrays to a `Trained`.
 
-The point of a sweep and this share everything: the experiment `gradient_flow` with its loops, observables and random
-streams, given the arrays instead of laws that they are drawn from. Streams: ``init``; flows: ``batches``, ``noise``.
+Training runs the experiment `gradient_flow`, with the same loops, observables and random streams as a point of a sweep.
+The only difference: the arrays are given instead of drawn from laws.
+
+Random streams: ``init`` for the weights at the start; ``batches`` and ``noise`` for the flows that need them.
 """
 
 from __future__ import annotations
@@ -31,10 +33,12 @@ from simlab.training.given_values import GivenValues
 from simlab.training.trained import Trained
 
 LOSSES = ("squared",)
+"""Losses to choose from, the default first."""
 MOST_SEED = (1 << 128) - 1
+"""Largest seed: 128 bits."""
 Progress = Callable[[float, float], None]
-"""Called with how much is done, of how much: steps, or records of a flow in time."""
-WORDS = {
+"""Called with (done, total): numbers of steps, or of records for a flow in continuous time."""
+TRAIN_NAMES = {
     "target.kind = 'given_values'": "y is given as values",
     "data.kind = 'given_inputs'": "X is given as rows",
     "validation_samples = 0": "X_validation is not given",
@@ -44,11 +48,11 @@ WORDS = {
     "test_samples = ": "rows of X_test = ",
     "observables": "observe",
 }
-"""What a spec calls something → what `train` calls it, for errors."""
+"""Name in a spec → argument of `train`, for errors. Order matters: `test_samples = 0` before `test_samples = `."""
 
 
 class Options(TypedDict, total=False):
-    """Arguments of `simlab.train` beside network, data and flow."""
+    """Arguments of `simlab.train` other than network, X, y and flow; its docstring explains each."""
 
     loss: str
     X_test: ArrayLike | None
@@ -72,30 +76,35 @@ def train(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Trained:
-    """As `simlab.train`, which says what the options are; `progress` is called every half second."""
+    """As `simlab.train`, whose docstring explains the options; `progress` is called about every half second."""
     unknown = sorted(set(options) - set(Options.__annotations__))
     if unknown:
         raise TypeError(f"train() has no argument {unknown[0]!r}{nearest(unknown[0], Options.__annotations__)}")
     checks.choice(options.get("loss", LOSSES[0]), "loss", LOSSES)
     threads, seed = limits.checked(options.get("threads", 1)), _seed(options.get("seed"))
-    net, downhill = _chosen("networks", network, "network"), _chosen("flows", flow, "flow")
+    net, chosen_flow = _chosen("networks", network, "network"), _chosen("flows", flow, "flow")
     arrays = checked(
         X,
         y,
         (options.get("X_test"), options.get("y_test")),
         (options.get("X_validation"), options.get("y_validation")),
     )
-    experiment = _experiment(net, downhill, arrays, options)
+    experiment = _experiment(net, chosen_flow, arrays, options)
     with limits.limited(threads):
         return _follow(experiment, arrays, seed, threads, progress)
 
 
 def _seed(seed: Any) -> int:
+    """The seed, checked; a random one for None."""
     return secrets.randbits(32) if seed is None else checks.whole(seed, "seed", least=0, most=MOST_SEED)
 
 
 def _chosen(room: str, value: Any, key: str) -> Any:
-    """The kind that an object, a class, a name or a table stands for; refuses a kind of another room."""
+    """The kind that `value` (an object, a class, a name or a table) stands for; refuses a kind of another room.
+
+    room: "networks", "flows" or "observables".
+    key: what an error calls the value.
+    """
     found = choose(room, _plain(value) if isinstance(value, Mapping) else value, key)
     if not isinstance(found, catalogue.contract(room)):
         must = f"must be one of simlab.{room}, such as {one_of(catalogue.names(room))}"
@@ -104,7 +113,7 @@ def _chosen(room: str, value: Any, key: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers and lists of NumPy's in a table as TOML would give them."""
+    """A table in which NumPy's numbers and arrays are Python's numbers and lists, as TOML would give them."""
     if isinstance(value, Mapping):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -113,7 +122,7 @@ def _plain(value: Any) -> Any:
 
 
 def _experiment(network: Any, flow: Flow, arrays: Arrays, options: Options) -> GradientFlow:
-    """The experiment whose point this training is; BadInput where the parts do not fit together."""
+    """The experiment that this training runs; raises BadInput if its parts do not fit together."""
     if isinstance(network, Trainable) and network.output_count() != arrays.columns:
         columns, outputs = _counted(arrays.columns, "column"), _counted(network.output_count(), "output")
         raise BadData(f"y has {columns}: network.kind = {network.kind!r} has {outputs} here; they must agree")
@@ -137,7 +146,7 @@ def _experiment(network: Any, flow: Flow, arrays: Arrays, options: Options) -> G
     try:
         experiment = parse(GradientFlow, fields)
     except BadInput as error:
-        raise BadData(_in_words(str(error))) from None
+        raise BadData(_in_names_of_train(str(error))) from None
     for one in experiment.observables if not len(arrays.y_test) else ():
         if one.needs_test:
             raise BadData(f"X_test is not given: the observable {one.kind} is measured there; give X_test and y_test")
@@ -145,11 +154,12 @@ def _experiment(network: Any, flow: Flow, arrays: Arrays, options: Options) -> G
 
 
 def _counted(count: int, noun: str) -> str:
+    """Such as "1 column" or "2 columns"; an s marks any number but 1."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _observables(observe: Any, arrays: Arrays) -> list[Observable]:
-    """What to measure; by default the losses on what is given, and how far the weights move."""
+    """What to measure; by default the losses on the data that are given, and how far the weights move."""
     if observe is None:
         test = ["test_loss"] if len(arrays.y_test) else []
         validation = ["validation_error"] if len(arrays.y_validation) else []
@@ -159,15 +169,15 @@ def _observables(observe: Any, arrays: Arrays) -> list[Observable]:
     return [_chosen("observables", one, f"observe[{i}]") for i, one in enumerate(listed)]
 
 
-def _in_words(line: str) -> str:
-    """An error of an experiment in the words of `train`."""
-    for spec, here in WORDS.items():
+def _in_names_of_train(line: str) -> str:
+    """An experiment's error message with the names of `train`'s arguments instead of those of a spec."""
+    for spec, here in TRAIN_NAMES.items():
         line = line.replace(spec, here)
     return line
 
 
 def _follow(experiment: GradientFlow, arrays: Arrays, seed: int, threads: int, progress: Progress | None) -> Trained:
-    """Run the flow to its end and keep what was measured."""
+    """Run the flow to its end and gather what was measured."""
     streams = Streams(seed)
     outputs = experiment.outputs()
     work = _course(experiment, arrays, streams)
@@ -198,7 +208,7 @@ def _follow(experiment: GradientFlow, arrays: Arrays, seed: int, threads: int, p
 
 
 def _course(experiment: GradientFlow, arrays: Arrays, streams: Streams) -> SampledCourse:
-    """What is followed: the arrays given, from weights drawn here."""
+    """What the flow follows: the given arrays, and weights drawn from the stream ``init``."""
     network = experiment.network
     theta0 = network.initialise(arrays.dim, streams["init"])
     return SampledCourse.of(experiment, network, arrays, theta0, dtype=experiment.dtype, data=experiment.data)

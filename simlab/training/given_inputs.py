@@ -1,6 +1,6 @@
-"""Inputs that a user gave: a law of which nothing is known but the dimension, and of which no new sample can be drawn.
+"""Inputs that a user gave, as a law of the data: only the dimension is known, and no new sample can be drawn.
 
-It stands where an experiment has its law of the data, so that observables that need to know the law refuse it.
+An experiment needs a law; this one takes its place. Observables that need to know the law refuse it.
 """
 
 from __future__ import annotations

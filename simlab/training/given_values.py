@@ -1,6 +1,6 @@
-"""Values that a user gave: a target that is known at the given inputs and nowhere else.
+"""Values that a user gave, as a target: it is known at the given inputs and nowhere else.
 
-It stands where an experiment has its target, so that observables that need to know the function refuse it.
+An experiment needs a target; this one takes its place. Observables that need to know the function refuse it.
 """
 
 from __future__ import annotations

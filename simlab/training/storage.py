@@ -1,13 +1,13 @@
-"""A trained network as a file: HDF5, and nothing in it that runs when it is read.
+"""A trained network as a file: HDF5, and reading it runs no code from it (no pickle).
 
-Kinds are stored as the TOML text of their tables, everything else as arrays and JSON. The file is sealed: a changed bit
-is found before anything of it is used (`simlab.record.checksum`).
+Kinds are stored as the TOML text of their tables, everything else as arrays and JSON. The file carries a checksum: a
+changed bit is found before anything is used (`simlab.record.checksum`).
 
     attributes of the root     simlab_trained (version of the format), spec (TOML), ending, seed, dim, outputs (JSON),
                                made_by (JSON)
-    theta, theta0              weights at the end and at the start
-    columns/NAME               what was recorded under this name
-    coords/NAME                coordinates of a dimension, where it has any
+    theta, theta0              weights at the end and at the start, (size,)
+    columns/NAME               values recorded under this name, one row per record
+    coords/NAME                coordinates of a dimension, if it has any
 """
 
 from __future__ import annotations
@@ -37,12 +37,17 @@ if TYPE_CHECKING:
     from simlab.training.trained import Trained
 
 SCHEMA = 1
+"""Version of the format."""
 MARK = "simlab_trained"
+"""Attribute that tells such a file from other HDF5 files; its value is the version of the format."""
 ATTRIBUTES = {MARK: int, "spec": str, "ending": str, "seed": str, "dim": int, "outputs": str, "made_by": str}
 
 
 def tables_text(trained: Trained, *, strict: bool) -> str:
-    """The kinds and settings of a training as TOML. strict: refuse Python functions, which no text can stand for."""
+    """The kinds and settings of a training as TOML.
+
+    strict: refuse Python functions, which cannot be written as text. Otherwise their repr is written.
+    """
 
     def plain(value: Any, key: str) -> Any:
         if isinstance(value, Mapping):
@@ -68,20 +73,20 @@ def tables_text(trained: Trained, *, strict: bool) -> str:
 
 
 def save(trained: Trained, path: str | Path, *, overwrite: bool) -> Path:
-    """Write the file in one rename. Refuses a path that is taken, unless told to overwrite."""
+    """Write the file under another name, then rename it. Refuses a path that exists, unless `overwrite`."""
     checks.instance(path, "path", str | Path, "the path of a file")
     place = Path(path)
     if os.path.lexists(place) and not checks.flag(overwrite, "overwrite"):
         raise BadInput(f"{place}: is there already; give another path, or overwrite=True")
-    image = _image(trained)
+    image = _file_bytes(trained)
     with committing(place) as temporary:
         temporary.write_bytes(image)
         checksum.seal(temporary)
     return place
 
 
-def _image(trained: Trained) -> bytes:
-    """The bytes of the HDF5 file, made in memory: ctrl-C inside HDF5's writing to a file object would be lost."""
+def _file_bytes(trained: Trained) -> bytes:
+    """The bytes of the HDF5 file, built in memory: a ctrl-C while HDF5 writes to a file object would be lost."""
     described = {
         name: {"description": out.description, "dims": out.dims, "unit": out.unit, "dtype": out.dtype}
         | {"codes": list(out.codes.items())}
@@ -114,7 +119,7 @@ def _image(trained: Trained) -> bytes:
 def load(path: str | Path, *, allow_code: bool = False) -> Trained:
     """The trained network that `Trained.save` wrote. Raises BadInput for any other file, `Damaged` for a changed one.
 
-    allow_code: import what "module:name" in the network names (`simlab guide trust`).
+    allow_code: whether to import functions that the network names as "module:name" (`simlab guide trust`).
     """
     checks.instance(path, "path", str | Path, "the path of a file")
     place = Path(path)
@@ -128,11 +133,12 @@ def load(path: str | Path, *, allow_code: bool = False) -> Trained:
         raise BadInput(f"{place}: {str(error).removeprefix(f'{place}: ')}") from None
     except PermissionError as error:
         raise BadInput(f"{place}: cannot be read: {error.strerror}") from None
-    except Exception as error:  # HDF5 tells damage in any of them
+    except Exception as error:  # HDF5 reports damage by exceptions of many types
         raise Damaged(f"{place}: damaged: {shown(str(error).strip(), 150)[1:-1]}") from None
 
 
 def _read(path: Path, allow_code: bool) -> Trained:
+    """As `load`; its errors do not name the file yet."""
     from simlab.training.trained import Trained
 
     if not h5py.is_hdf5(path):
@@ -150,10 +156,10 @@ def _read(path: Path, allow_code: bool) -> Trained:
         columns = {name: get(item, True) for name, item in members(file, "columns").items()}
         coords = {name: get(item, True) for name, item in members(file, "coords").items()}
     outputs = {}
-    for name, said in json.loads(about["outputs"]).items():
-        dims, codes = tuple(said.pop("dims")), {int(code): word for code, word in said.pop("codes")}
+    for name, described in json.loads(about["outputs"]).items():
+        dims, codes = tuple(described.pop("dims")), {int(code): word for code, word in described.pop("codes")}
         own = {dim: coords[dim] for dim in dims if dim in coords}
-        outputs[name] = Output(**said, dims=dims, codes=codes, coords=own)
+        outputs[name] = Output(**described, dims=dims, codes=codes, coords=own)
     tables = tomllib.loads(about["spec"])
     settings = tables["training"]
     with foreign_code.allowing(allow_code):

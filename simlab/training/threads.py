@@ -1,4 +1,4 @@
-"""Limits on the threads of BLAS and numba, as a worker of a sweep has them: bits do not depend on the caller's."""
+"""Limits on the threads of BLAS and numba, as in a worker of a sweep: bits do not depend on the caller's settings."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from simlab.core.blas import one_blas_thread
 
 
 def checked(threads: Any) -> int:
-    """A number of threads that numba can have."""
+    """A number of threads, at least 1 and at most what numba was started with."""
     return checks.whole(threads, "threads", least=1, most=int(numba.config.NUMBA_NUM_THREADS))
 
 
 @contextlib.contextmanager
 def limited(threads: int) -> Iterator[None]:
-    """Inside, BLAS and numba use so many threads; afterwards as many as before."""
+    """Within this context BLAS and numba use `threads` threads; afterwards as many as before."""
     before = numba.get_num_threads()
-    # With one thread several calls, in threads of the caller's, may overlap: each would restore what another set.
+    # A caller may train in several of its own threads at once. Each call would then restore BLAS to what another call
+    # had set; `one_blas_thread` is safe there.
     blas = one_blas_thread() if threads == 1 else threadpool_limits(threads, user_api="blas")
     with blas:
         numba.set_num_threads(threads)

@@ -18,7 +18,7 @@ from simlab.flows.flow import Flow
 from simlab.networks.network import Trainable
 from simlab.observables.observable import Observable
 from simlab.record.schema import COORDINATES, RECORD, Output
-from simlab.training.arrays import usable
+from simlab.training.arrays import c_writable
 from simlab.training.threads import limited
 
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ class Trained:
     dim: dimension d of the inputs.
     ending: how the flow ended, in words; "ran to its end" where nothing was wrong.
     seed: root seed of the random streams.
-    threads: threads of BLAS and numba.
+    threads: number of threads of BLAS and numba.
     dtype: precision of the flow, "float64" or "float32".
-    columns: recorded name → values; `trajectory` has them as a Dataset.
+    columns: recorded name → values, (records, …) for what was measured on the way; `trajectory` has them as a Dataset.
     outputs: recorded name → description, dimensions and unit.
-    made_by: versions, machine and sources of simlab that computed it.
+    made_by: provenance: versions, machine and sources of simlab that computed it.
     """
 
     network: Trainable
@@ -62,12 +62,12 @@ class Trained:
 
     @cached_property
     def trajectory(self) -> xarray.Dataset:
-        """What was measured, over ``record``, with the coordinates ``step`` and ``time``.
+        """What was measured, along the dimension ``record``, with the coordinates ``step`` and ``time``.
 
-        Each variable has its description and unit in ``attrs``, as from `simlab.open`; the Dataset has seed, network,
-        flow, ending and versions.
+        The ``attrs`` of each variable have its description and unit, as from `simlab.open`. Those of the Dataset have
+        seed, network, flow, ending and versions.
         """
-        import xarray  # a second
+        import xarray  # here, as it takes a second
 
         variables = {
             name: xarray.Variable(self.outputs[name].dims, values, self.outputs[name].attributes())
@@ -91,14 +91,14 @@ class Trained:
         """α f(x_i) : (m,), or (m, c) for c outputs, at the rows of X : (m, d); α is the flow's output scale."""
         rows = self._inputs(X)
         with limited(self.threads):
-            f: Floats = self.flow.output_scale() * self.network.forward(usable(self.theta), rows)
+            f: Floats = self.flow.output_scale() * self.network.forward(c_writable(self.theta), rows)
         return f
 
     def tangent_kernel(self, X: ArrayLike, Y: ArrayLike | None = None) -> Floats:
         """K = J Jᵀ : (m, m), or (m, p) between the rows of X and Y; J = ∂f/∂θ at the trained weights."""
         rows, others = self._inputs(X), None if Y is None else self._inputs(Y, "Y")
         with limited(self.threads):
-            return self.network.tangent_gram(usable(self.theta), rows, others)
+            return self.network.tangent_gram(c_writable(self.theta), rows, others)
 
     def features(self, X: ArrayLike) -> Floats:
         """H : (m, width), the last hidden layer, scaled so that H Hᵀ is the kernel of training the last layer alone."""
@@ -107,7 +107,7 @@ class Trained:
             raise BadInput(f"network.kind = {self.network.kind!r}: has no features to show (allowed: {able})")
         rows = self._inputs(X)
         with limited(self.threads):
-            return self.network.features(usable(self.theta), rows)
+            return self.network.features(c_writable(self.theta), rows)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write everything to an HDF5 file, which `simlab.load` reads; it appears whole or not at all.
@@ -126,12 +126,13 @@ class Trained:
         return sorted({*type(self).__dataclass_fields__, *shown})
 
     def _inputs(self, X: ArrayLike, name: str = "X") -> Floats:
+        """X : (m, d) as compiled loops need it; refused if the weights are not finite."""
         if not np.all(np.isfinite(self.theta)):
             raise BadInput(f"theta is not finite: the flow diverged ({self.ending}); train with a smaller step")
-        return usable(checks.matrix(X, name, dim=self.dim))
+        return c_writable(checks.matrix(X, name, dim=self.dim))
 
     def _about(self) -> dict[str, Any]:
-        """Attributes of the Dataset, named as those of results.h5."""
+        """Attributes of the Dataset, with the same names as in results.h5."""
         from simlab.training.storage import tables_text
 
         made_by = {name: json.dumps(self.made_by[name], sort_keys=True) for name in ("versions", "machine", "blas")}

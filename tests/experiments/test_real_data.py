@@ -62,6 +62,19 @@ def test_the_ridge_is_the_best_on_validation_whatever_the_test_says(tables: dict
     assert found["test_accuracy"] == 0.0
 
 
+def test_a_checkpoint_with_the_older_name_of_the_recursive_residual_is_read(tables: dict[str, Any]) -> None:
+    spec = resolve(tables)
+    experiment, streams = spec.at(0), spec.sweep.streams(3, 0)
+    state = experiment.start(experiment.prepare(streams), streams)
+    arrays = state.arrays()
+    older = {"told" if name == "recursive_residual" else name: value for name, value in arrays.items()}
+    assert "told" in older
+    for checkpoint in (arrays, older):
+        restored = experiment.restore(checkpoint).arrays()
+        assert restored.keys() == arrays.keys()
+        assert all(restored[name] is arrays[name] for name in arrays)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

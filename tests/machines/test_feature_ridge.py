@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from simlab import networks
 from simlab.core.errors import BadInput
-from simlab.machines.feature_ridge import FeatureRidge, bound, feature_path, normal_equations, solve_normal
+from simlab.machines.feature_ridge import FeatureRidge, feature_path, finite_map, normal_equations, solve_normal
 
 d = 5
 SMALL = 2000
@@ -111,7 +111,7 @@ def test_badly_conditioned_features_are_not_squared() -> None:
     ours = feature_path(features, weights, X, y, [0.0], memory=SMALL)
     assert ours.method == "qr"
     assert np.max(np.abs(ours.coefficients - 1)) < 10 * cond * 2.2e-16
-    squared = solve_normal(normal_equations(bound(features, weights), [(X, y)]), [0.0])[0]
+    squared = solve_normal(normal_equations(finite_map(features, weights), [(X, y)]), [0.0])[0]
     assert np.max(np.abs(squared.coefficients - 1)) > 1e-2
 
 
@@ -126,7 +126,7 @@ def test_fresh_samples_without_end_give_the_population_answer() -> None:
             X = rng.standard_normal((500, d))
             yield X, X[:, 0]
 
-    map_of = bound(features, weights)
+    map_of = finite_map(features, weights)
     parts = [normal_equations(map_of, samples(2)) for _ in range(50)]
     G = np.array([part.gram for part in parts]) / 1000
     norms = np.linalg.norm(weights, axis=1)

@@ -200,8 +200,8 @@ def test_many_samples_are_solved_by_iteration(weighted: bool, monkeypatch: pytes
     """The limits lowered: the same answer as by factorising."""
     weights = np.random.default_rng(12).uniform(0.1, 3.0, 50) if weighted else None
     dense = KernelRidge(ntk(3), 0.1).fit(X, Y, sample_weight=weights)
-    monkeypatch.setattr("simlab.machines.kernel_ridge.DENSE_LIMIT", 40)
-    monkeypatch.setattr("simlab.machines.solver.SMALL", 40)
+    monkeypatch.setattr("simlab.machines.kernel_ridge.DENSE_SAMPLES", 40)
+    monkeypatch.setattr("simlab.machines.solver.SMALL_SAMPLES", 40)
     found = KernelRidge(ntk(3), 0.1).fit(X, Y, sample_weight=weights)
     assert "conjugate gradients" in found.method_
     assert found.residual_ <= 1e-10

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 @pytest.fixture(autouse=True)
 def _iterate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small problems, but not by the eigendecomposition."""
-    monkeypatch.setattr(solver, "SMALL", 0)
+    monkeypatch.setattr(solver, "SMALL_SAMPLES", 0)
 
 
 def sphere(n: int, d: int, seed: int = 0) -> Floats:
