@@ -26,7 +26,7 @@ def main() -> None:
         stopping.ignore()
     except BaseException:  # not only Stopped: Python wraps what is raised inside a class body
         stopping.acknowledge()
-        if not (number := stopping.came()):
+        if not (number := stopping.received()):
             raise
         _streams.let_go_of_full()
         _streams.say(f"stopped by {signal.Signals(number).name}; what was committed is kept{_hint.how_to_go_on()}")

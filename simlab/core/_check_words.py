@@ -1,4 +1,4 @@
-"""Where and how a number or an array is wrong, in words: what the errors of `simlab.core.checks` are made of."""
+"""The words in the errors of `simlab.core.checks`: where an entry is wrong, which range or shape is allowed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simlab.core.errors import shown
 
 
 def first_true(wrong: Any) -> tuple[int, ...]:
-    """Index of the first entry that is true."""
+    """Index of the first true entry, in C order."""
     return tuple(int(i) for i in np.unravel_index(int(np.argmax(wrong)), np.shape(wrong)))
 
 
@@ -25,7 +25,11 @@ def plain(value: Any) -> Any:
 
 
 def within(value: float, least: float | None, above: float | None, most: float | None, below: float | None) -> bool:
-    """Whether a number lies within its bounds: `least` and `most` included, `above` and `below` excluded."""
+    """Whether a number lies within its bounds.
+
+    least, most: bounds, included; None for no bound.
+    above, below: bounds, excluded; None for no bound.
+    """
     return (
         (least is None or value >= least)
         and (above is None or value > above)
@@ -52,7 +56,11 @@ def range_words(
 
 
 def shape_words(ndim: tuple[int, ...] | None, shape: tuple[int, ...] | None) -> str:
-    """``(3, 2)``, ``a vector or a matrix``: the shapes that are allowed."""
+    """The allowed shapes in words.
+
+    ndim: allowed numbers of dimensions: ``a vector or a matrix``.
+    shape: the whole shape, if it is prescribed: ``(3, 2)``.
+    """
     if shape is not None:
         return str(shape)
     names = {0: "a single number", 1: "a vector", 2: "a matrix"}

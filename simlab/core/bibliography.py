@@ -29,8 +29,13 @@ _YEAR = re.compile(r",? \(?((?:19|20)\d\d)")
 class Source(NamedTuple):
     """One entry.
 
-    key: as in "[S0]" or "Jacot et al. 2018". authors, title: as printed. venue: where and when it appeared. year: four
-    digits, or "" where the text has no date. arxiv: number, or "". short: the short title that specs call it by, or "".
+    key: such as "S0" or "Jacot et al. 2018".
+    authors: as printed.
+    title: as printed.
+    venue: where and when it appeared.
+    year: four digits; "" where the text has no date.
+    arxiv: its number; "" where there is none.
+    short: the short title that specs call it by; "" where there is none.
     """
 
     key: str

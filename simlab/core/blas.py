@@ -1,4 +1,4 @@
-"""BLAS with one thread while other threads share the cores: both spinning is 4 x slower."""
+"""BLAS with one thread. Where other threads use all cores, BLAS threads beside them make both 4 times slower."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from threadpoolctl import ThreadpoolController
 
 
 class _Limit:
-    """The limit now in force, and how many are inside it."""
+    """The limit now in force, shared by all threads of the process.
+
+    lock: held while the other two change.
+    inside: number of `one_blas_thread` blocks that are running.
+    limiter: threadpoolctl's object that sets the old numbers of threads again; None before the first block.
+    """
 
     lock = threading.Lock()
     inside = 0
@@ -21,12 +26,15 @@ class _Limit:
 
 @functools.cache
 def _controller() -> ThreadpoolController:
-    return ThreadpoolController()  # looks through all loaded libraries: once is enough
+    return ThreadpoolController()  # slow: it looks through all loaded libraries
 
 
 @contextlib.contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """The first to enter sets the limit and the last to leave lifts it, in whatever threads they are."""
+    """Inside the block BLAS uses one thread.
+
+    Blocks may overlap, also in several threads: the first one to begin sets the limit, the last one to end lifts it.
+    """
     with _Limit.lock:
         if _Limit.inside == 0:
             _Limit.limiter = _controller().limit(limits=1, user_api="blas")

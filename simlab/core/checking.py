@@ -10,13 +10,16 @@ from simlab.core.parsing import dump, parse
 
 
 def ensure(true: Any, says: str) -> None:
-    """AssertionError with this line where it is not true. Unlike ``assert`` it also works under ``python -O``."""
+    """Raise AssertionError with the line `says` unless `true`. Unlike ``assert`` it also works under ``python -O``."""
     if not true:
         raise AssertionError(says)
 
 
 def check_value(kind: Kind, contract: type[Kind]) -> None:
-    """A kind is an immutable value: equality, hash, pickle, and the way to a TOML table and back."""
+    """Raise AssertionError unless `kind` is an immutable value of this contract.
+
+    Equality, hash and repr survive pickling; its TOML table gives an equal kind; fields are described and frozen.
+    """
     ensure(isinstance(kind, contract), f"{kind!r}: not a subclass of {contract.__name__}")
     name = repr(kind)
     copy = pickle.loads(pickle.dumps(kind))

@@ -1,9 +1,12 @@
-"""Numbers and arrays that a user gives, checked in one way everywhere.
+"""Checks of the numbers and arrays that a user gives, the same everywhere.
 
-Refused are text, dates, complex numbers, other objects, sparse matrices, masked entries (their mask would be lost), NaN
-and infinity, and other shapes than asked for. An array of objects is taken where each of them is a real number, as a
-data frame may hold them. Booleans count as 0 and 1 in an array, as in NumPy and scikit-learn; as a single number they
-are refused. A line names the argument, the first entry that is wrong, and what is allowed.
+Each function returns its value in the form that is computed with, or raises `BadData` or `BadType`: one line with the
+argument's name, the first wrong entry, and what is allowed.
+
+- Refused: text, dates, complex numbers, other objects, sparse matrices, masked entries (their mask would be lost), NaN
+  and infinity, other shapes than asked for.
+- An array of objects, as a data frame may hold it, is accepted if every entry is a real number.
+- Booleans count as 0 and 1 in an array, as in NumPy and scikit-learn; as a single number they are refused.
 """
 
 from __future__ import annotations
@@ -30,21 +33,25 @@ REALS = "fiub"
 """`dtype.kind` of real numbers: floats, integers, booleans."""
 MATRIX = "a matrix, one input per row"
 FLOAT_NAMES = ("float64", "float32", "f8", "f4", "d", "f", "double", "single")
+"""Names that NumPy has for the two float types."""
 MOST_DIM = 1_000_000_000
+"""Largest dimension d of the inputs."""
 MOST_DEGREE = 1_000_000
+"""Largest degree of a polynomial."""
 MOST_ITEMS = 1_000_000
+"""Most items of a list."""
 MOST_WHOLE = 10**300
-"""A whole number that is a float too."""
+"""Largest whole number where it is also computed with as a float."""
 SMALL_BYTES = 1 << 26
-"""What is smaller is allocated without a look at the free memory, which takes a millisecond."""
+"""Smaller arrays are allocated without asking for the free memory, which takes a millisecond."""
 
 
 class BadData(BadInput, ValueError):
-    """Data or parameters that cannot be used as given."""
+    """Numbers, arrays or parameters of the right type that cannot be used: shape, range, NaN."""
 
 
 class BadType(BadInput, TypeError):
-    """Entries that are no numbers, objects of another type."""
+    """A value of the wrong type: entries that are no numbers, another object than asked for."""
 
 
 def array(
@@ -58,7 +65,7 @@ def array(
     empty: bool = True,
     must: str = "",
 ) -> NDArray[Any]:
-    """An array of real numbers, not copied where it is one already.
+    """An array of real numbers. An array of the right type is returned itself, not a copy.
 
     ndim: allowed numbers of dimensions; any by default.
     shape: the whole shape; any by default.
@@ -73,7 +80,7 @@ def array(
         raise BadData(f"{name} has shape {found.shape}: must be {must or shape_words(allowed, shape)}")
     if not empty and found.size == 0:
         raise BadData(f"{name} has shape {found.shape}: must have one entry or more")
-    room(found.size // 8, f"{name} has shape {found.shape}")  # for looking at its entries
+    memory(found.size // 8, f"{name} has shape {found.shape}")  # isfinite below takes a byte per entry
     if dtype is not None and found.dtype != dtype:
         with np.errstate(over="ignore"):  # what is too large becomes infinity, and is named below
             converted = found.astype(dtype)
@@ -114,7 +121,11 @@ def bounded(
 
 
 def matrix(X: Any, name: str = "X", *, dim: int | None = None, dtype: DTypeLike | None = np.float64) -> NDArray[Any]:
-    """Inputs (n, d), one per row, of this dimension where it is given."""
+    """Inputs X : (n, d), one per row.
+
+    dim: d that is required; any by default.
+    dtype: as in `array`.
+    """
     found = array(X, name, ndim=2, dtype=dtype, must=f"(n, {'d' if dim is None else dim}), {MATRIX}")
     if found.shape[1] == 0 or (dim is not None and found.shape[1] != dim):
         words = f"(n, {dim})" if dim is not None else "(n, d), with at least one coordinate"
@@ -123,7 +134,7 @@ def matrix(X: Any, name: str = "X", *, dim: int | None = None, dtype: DTypeLike 
 
 
 def numeric(values: Any, name: str, must: str = "") -> NDArray[Any]:
-    """An array of real numbers as they are, NaN and infinity among them; of objects that are numbers float64."""
+    """An array of real numbers, NaN and infinity allowed. The dtype stays; an array of objects becomes float64."""
     found: NDArray[Any] = values if type(values) is np.ndarray else _converted(values, name, must)
     kind = found.dtype.kind
     if kind in REALS:
@@ -169,7 +180,7 @@ def number(
 
 
 def whole(value: Any, name: str, *, least: int | None = None, most: int | None = None) -> int:
-    """A whole number from `least` to `most`; no float, no boolean."""
+    """A whole number from `least` to `most`, both included; floats and booleans are refused."""
     bounds = range_words(least=least, most=most)
     try:
         if isinstance(value, bool | np.bool_) or _is_masked(value):
@@ -202,16 +213,16 @@ def flag(value: Any, name: str) -> bool:
 
 
 def draw_from(dim: Any, rng: Any, *, least: int = 1) -> int:
-    """dim, with a generator to draw from."""
+    """The dimension `dim`, after a check of it and of the generator `rng`."""
     generator(rng)
     return dimension(dim, least=least)
 
 
 def sample(n: Any, rng: Any, dim: int) -> int:
-    """Number of inputs to draw in this dimension."""
+    """The number n of inputs to draw, after a check of it, of the generator, and of the memory that they need."""
     generator(rng)
     found = whole(n, "n", least=0)
-    room(2 * found * dim, f"n = {found} in dimension {dim}")
+    memory(2 * found * dim, f"n = {found} in dimension {dim}")
     return found
 
 
@@ -220,8 +231,13 @@ def degree(value: Any, name: str = "max_degree", *, most: int = MOST_DEGREE) -> 
     return whole(value, name, least=0, most=most)
 
 
-def room(floats: int, what: str, advice: str = "") -> None:
-    """Refuse arrays of so many floats where there is no memory for them; `what` names what asks for it."""
+def memory(floats: int, what: str, advice: str = "") -> None:
+    """Raise BadInput where there is not enough free memory.
+
+    floats: number of float64 that are about to be allocated.
+    what: what needs them, for the beginning of the error line.
+    advice: what to do instead, for its end.
+    """
     if (needed := 8 * floats) > SMALL_BYTES and needed > (free := free_memory()):
         raise BadInput(f"{what}: needs {_gigabytes(needed)} of memory, and {_gigabytes(free)} are free{advice}")
 
@@ -235,14 +251,18 @@ def instance(value: Any, name: str, cls: type[T], must: str) -> T: ...
 @overload
 def instance(value: Any, name: str, cls: UnionType, must: str) -> Any: ...
 def instance(value: Any, name: str, cls: Any, must: str) -> Any:
-    """An object of this class, or of one of them (``str | Path``); `must` says in words what it has to be."""
+    """The value, if it is an object of this class.
+
+    cls: a class, or several as ``str | Path``.
+    must: what the value has to be, in words, for the error.
+    """
     if not isinstance(value, cls):
         raise BadType(f"{name} = {shown(value)}: must be {must}")
     return value
 
 
 def float_type(dtype: Any, name: str = "dtype") -> np.dtype[Any]:
-    """float64 or float32."""
+    """The dtype float64 or float32, from any name that NumPy has for it."""
     if isinstance(dtype, str) and dtype.lstrip("<=") not in FLOAT_NAMES:
         raise BadData(f"{name} = {shown(dtype)}: must be float64 or float32")
     try:
@@ -266,7 +286,7 @@ def function(value: Any, name: str) -> Callable[..., Any]:
 
 
 def choice(value: Any, name: str, allowed: Iterable[str]) -> str:
-    """One of these names."""
+    """The value, if it is one of the `allowed` names."""
     known = list(allowed)
     if not isinstance(value, str) or value not in known:
         near = nearest(value, known) if isinstance(value, str) else ""
@@ -275,7 +295,10 @@ def choice(value: Any, name: str, allowed: Iterable[str]) -> str:
 
 
 def listed(values: Any, name: str, must: str = "a list", *, most: int = MOST_ITEMS) -> list[Any]:
-    """The items of a list, a tuple, a set, a vector or an iterator; no text, table, masked entries or too many."""
+    """The items of a list, a tuple, a set, a vector or an iterator, as a list.
+
+    Refused are text, tables, masked entries, and more than `most` items.
+    """
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable) or _is_masked(values):
         raise BadType(f"{name} = {shown(values)}: must be {must}")
     try:
@@ -295,7 +318,7 @@ def _converted(values: Any, name: str, must: str) -> NDArray[Any]:
         raise BadData(f"{name} has masked entries: fill them first, such as {name}.filled(0.0)")
     try:
         return np.asarray(values)
-    except Exception as error:  # of rows of several lengths, or whatever an object's own conversion raises
+    except Exception as error:  # rows of several lengths, or whatever an object's own conversion raises
         if isinstance(values, list | tuple) and isinstance(error, ValueError):
             words = must or "numbers in rows of one length"
             raise BadData(f"{name}: rows of different lengths; must be {words}") from None
@@ -303,7 +326,7 @@ def _converted(values: Any, name: str, must: str) -> NDArray[Any]:
 
 
 def _is_masked(values: Any, depth: int = 3) -> bool:
-    """Whether an entry is masked, of an array or of those in a list."""
+    """Whether an entry of an array, or of an array inside lists nested up to `depth` deep, is masked."""
     ma = sys.modules.get("numpy.ma")
     if ma is None:
         return False

@@ -1,22 +1,31 @@
-"""The cache of compiled code on disk: where it lies, and what is found in it.
+"""The cache of compiled code on disk: where it is, and how code is saved and loaded.
 
-One index and its data files per function and key (`simlab.core.code_key`), all in one directory. Another version of a
-function has another key, so other files: two checkouts that share a cache do not disturb each other, and code of an
-earlier version is never found.
+*Files.* All lie in one directory: one index, with its data files, per function and key (`simlab.core.code_key`).
+Another version of a function has another key, so it has other files. Two checkouts can therefore share a cache, and
+code of an earlier version is never loaded.
 
-The directory is the first of these that can be written and is safe: ``$SIMLAB_CACHE_DIR``, ``$XDG_CACHE_HOME/simlab``
-or ``~/.cache/simlab``, ``simlab-UID`` in the system's directory for temporary files; else a temporary directory of this
-process and its workers, removed at the end. If none can be written, nothing is cached.
+*Directory.* The first of these that can be written and is safe:
 
-Machine code is loaded from here, so no other user may have written it (`ownership`). The directory of the cache must be
-ours and writable by nobody else. So must ``simlab-UID`` be; the system's directory must be ours or root's, and sticky
-if others may write it. What a user names is the user's choice, links included, as long as the directory it comes to is
-ours or root's and not writable by everybody (unless sticky). Files that are not ours alone are not read.
+1. ``$SIMLAB_CACHE_DIR``
+2. ``$XDG_CACHE_HOME/simlab``
+3. ``~/.cache/simlab``
+4. ``simlab-UID`` in the system's directory for temporary files
+5. a temporary directory of this process and its workers, removed at the end
 
-Code that is no longer used is removed (`code_cleaning`).
+If none can be written, nothing is cached.
 
-Loads and saves are serialised by a file lock: two processes that save different signatures of one function at once
-otherwise give both the same data file, and one of them later runs the other's machine code.
+*Safety.* Machine code is loaded from here, so no other user may have written it (`ownership`):
+
+- The cache's own directory, and ``simlab-UID``, must be ours and writable by nobody else.
+- The system's directory for temporary files must be ours or root's, and sticky if others may write it.
+- A directory that the user names (1 to 3) may be a link. What it leads to must be ours or root's, and sticky if
+  everybody may write it.
+- Files that another user owns or may write are not read.
+
+*Cleaning.* Code that is no longer used is removed (`code_cleaning`).
+
+*Locking.* A file lock is held during every load and save. Without it two processes that save different signatures of
+one function at once could choose the same name for their data files; one would later run the other's machine code.
 """
 
 from __future__ import annotations
@@ -40,20 +49,20 @@ from typing import Any, BinaryIO
 from filelock import FileLock
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
-from simlab.core.code_cleaning import DAY, clean
+from simlab.core.code_cleaning import DAY_SECONDS, clean
 from simlab.core.code_key import NotKeyable, code_key
 from simlab.core.ownership import is_own_file, is_private, is_safe_base, make_private, read_own
 
 LAYOUT = "compiled-1"
+"""Name of the cache's directory; another arrangement of its files would get another name."""
 LOCK = "lock"
-
-
+"""Name of the lock file in it."""
 PRIVATE = "SIMLAB_PRIVATE_CACHE"
-"""Tells workers of the temporary directory that their parent has made."""
+"""Environment variable that tells workers which temporary directory their parent has made."""
 
 
 def _chosen() -> Iterator[Path]:
-    """The directories that the user, or the system for the user, names."""
+    """The directories 1 to 3 of the list above."""
     if given := os.environ.get("SIMLAB_CACHE_DIR"):
         yield Path(given)
     if home := os.environ.get("XDG_CACHE_HOME"):
@@ -63,12 +72,14 @@ def _chosen() -> Iterator[Path]:
 
 
 def _in_chosen(base: Path) -> Path | None:
+    """The cache in a directory that the user names; None where that is not safe."""
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
     base = base.resolve()
     return make_private(base, LAYOUT) if is_safe_base(base) else None
 
 
 def _in_temporary() -> Path | None:
+    """The cache in the system's directory for temporary files; None where that is not safe."""
     base = Path(tempfile.gettempdir()).resolve()
     if not is_safe_base(base):
         return None
@@ -77,7 +88,7 @@ def _in_temporary() -> Path | None:
 
 
 def _in_private(base: Path) -> Path | None:
-    """A directory of this process, or of the one that started it."""
+    """The cache in a temporary directory of this process, or of the process that started it."""
     given = Path(os.environ.get(PRIVATE, ""))
     if not (given.parent == base and given.exists() and is_private(given)):
         given = Path(tempfile.mkdtemp(prefix="simlab-", dir=base))
@@ -87,7 +98,7 @@ def _in_private(base: Path) -> Path | None:
 
 
 def _remove(directory: Path, maker: int) -> None:
-    if os.getpid() == maker:  # not in a fork
+    if os.getpid() == maker:  # a forked child inherits the exit handler, but must not remove anything
         shutil.rmtree(directory, ignore_errors=True)
 
 
@@ -99,21 +110,21 @@ def cache_dir() -> Path | None:
         with contextlib.suppress(OSError):
             path = find()
             if path is not None and is_own_file(path / LOCK):
-                with tempfile.TemporaryFile(dir=path):
+                with tempfile.TemporaryFile(dir=path):  # OSError where the directory cannot be written
                     return path
     return None
 
 
 @functools.cache
 def cache_lock() -> FileLock:
-    """Held by whoever reads, writes or removes files of the cache."""
+    """The lock that is held while files of the cache are read, written or removed."""
     directory = cache_dir()
     assert directory is not None
     return FileLock(directory / LOCK)
 
 
 class _Serialised(CompileResultCacheImpl):  # type: ignore[misc]
-    """How a compiled function becomes bytes; numba's own but for the place on disk, which `CodeCache` knows."""
+    """Numba's own conversion of compiled functions to bytes and back, without its choice of a directory."""
 
     def __init__(self, function: Any) -> None:
         self._lineno = function.__code__.co_firstlineno
@@ -121,11 +132,11 @@ class _Serialised(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _OwnFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """Index and data files that only we can have written; others, and damaged ones, are as if they were not there."""
+    """Index and data files. Those that another user may have written, and damaged ones, count as missing."""
 
     def _load_index(self) -> dict[Any, str]:
         file = io.BytesIO(read_own(self._index_path) or b"")
-        with contextlib.suppress(Exception):  # of a damaged file
+        with contextlib.suppress(Exception):  # a damaged file can raise anything
             if pickle.load(file) == self._version:
                 stamp, overloads = pickle.load(file)
                 if stamp == self._source_stamp:
@@ -155,7 +166,9 @@ class _OwnFiles(IndexDataCacheFile):  # type: ignore[misc]
 class CodeCache(FunctionCache):  # type: ignore[misc]
     """The compiled code of one function, looked up by its key when it is first needed.
 
-    closure_in_key: the code is kept whatever the function closes over, since the key tells that.
+    dispatcher: numba's object for the function.
+    closure_in_key: whether the key already tells closures apart. Numba's own key of a closure changes with every
+        process, and is then left out.
     """
 
     _cache_file: Any
@@ -172,11 +185,11 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
 
     @property
     def keeps(self) -> bool:
-        """Whether code of this function will be found again by another process."""
+        """Whether code of this function is saved, so that another process finds it."""
         return self._open() is not None
 
     def _open(self) -> _OwnFiles | None:
-        """The files of the function as it is now: a global that it uses may have been set since the last time."""
+        """The files of the function, None where it is not cached. Looked up each time: its globals may have changed."""
         if (directory := cache_dir()) is None:
             return None
         try:
@@ -193,13 +206,14 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
         return super()._index_key(signature, codegen)
 
     def _locked(self, method: Callable[..., Any], *args: Any) -> Any:
+        """``method(*args)`` on the function's files, under the lock; None where there are none or the disk fails."""
         self._cache_file = self._open()
         if self._cache_file is None:
             return None
         try:
             with cache_lock():
                 return method(*args)
-        except OSError:  # a full disk: compiled all the same, only not kept
+        except OSError:  # such as a full disk: the code is compiled and used, but not saved
             return None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -217,8 +231,8 @@ class CodeCache(FunctionCache):  # type: ignore[misc]
         self._locked(super().flush)
 
     def _note_use(self) -> None:
-        """The index's time is when it was last used, to the day."""
+        """Note the use of today in the index file's time, which `code_cleaning` reads."""
         path = self._cache_file._index_path
         with contextlib.suppress(OSError):
-            if time.time() - os.stat(path).st_mtime > DAY:
+            if time.time() - os.stat(path).st_mtime > DAY_SECONDS:
                 os.utime(path)

@@ -1,13 +1,13 @@
 """Removes compiled code that is no longer used, so that the cache does not grow with every edit and version.
 
-`clean` runs at most once a day, when new code is saved. It removes, from the cache's directory,
+`clean` does something at most once per day, when new code is saved. It removes
 
-- what no process has loaded for UNUSED_DAYS (the time of an index file is that of its last use, to the day);
-- beyond MOST_BYTES, what was used longest ago;
-- caches of the earlier layout (``numba-<hash>`` next to it) that nobody has read or written for OLD_LAYOUT_DAYS.
+- code that no process has loaded for UNUSED_DAYS (an index file's time is that of its last use, to the day);
+- while there are more than MOST_BYTES, the code that was used longest ago;
+- caches of the earlier layout, directories ``numba-<hash>`` next to ours, not read or written for OLD_LAYOUT_DAYS.
 
-Files go under the lock that every load and save holds, so no process is reading them; one that looks for them later
-compiles again. Anything else in these directories is left alone, and errors are ignored.
+Files are removed under the lock that every load and save holds, so no process is reading them. A process that looks
+for them later compiles again. Anything else in these directories is left alone, and errors are ignored.
 """
 
 from __future__ import annotations
@@ -24,17 +24,24 @@ from typing import NamedTuple
 
 from filelock import FileLock, Timeout
 
-DAY = 86400.0
+DAY_SECONDS = 86400.0
 UNUSED_DAYS = 30
 OLD_LAYOUT_DAYS = 2
 MOST_BYTES = 256 << 20  # the code of the whole package is about 10 MB
 STAMP = "cleaned"
+"""Empty file whose time is that of the last cleaning."""
 FILE = re.compile(r"(?P<entry>.+-[0-9a-f]{24}\.py\d+)\.(nbi|\d+\.nbc)(\.tmp\.[0-9a-f]+)?")
+"""Index, data and temporary files; `entry` is the function's name and key."""
 OLD_LAYOUT = re.compile(r"numba-[0-9a-f]{16}")
 
 
 class _Entry(NamedTuple):
-    """The code of one function and key: its index and data files."""
+    """The code of one function and key.
+
+    used: time of its last use, in seconds since 1970. The first field, so that entries sort by it.
+    size: bytes of its files.
+    files: its index and data files.
+    """
 
     used: float
     size: int
@@ -42,11 +49,16 @@ class _Entry(NamedTuple):
 
 
 def clean(directory: Path, lock: FileLock, now: float | None = None) -> None:
-    """Remove old code from `directory`, and old directories next to it, if that was not done today."""
+    """Remove unused code, unless that was done within the last 24 hours.
+
+    directory: that of the cache.
+    lock: the cache's lock, not held.
+    now: seconds since 1970; by default the time of the call.
+    """
     now = time.time() if now is None else now
     with contextlib.suppress(OSError):
         stamp = directory / STAMP
-        if stamp.exists() and now - stamp.stat().st_mtime < DAY:
+        if stamp.exists() and now - stamp.stat().st_mtime < DAY_SECONDS:
             return
         stamp.touch()
         with lock:
@@ -58,9 +70,9 @@ def clean(directory: Path, lock: FileLock, now: float | None = None) -> None:
 
 def _remove_unused(directory: Path, now: float) -> None:
     kept = 0
-    for entry in sorted(_entries(directory), reverse=True):  # the last used first
+    for entry in sorted(_entries(directory), reverse=True):  # most recently used first
         kept += entry.size
-        if now - entry.used > UNUSED_DAYS * DAY or kept > MOST_BYTES:
+        if now - entry.used > UNUSED_DAYS * DAY_SECONDS or kept > MOST_BYTES:
             kept -= entry.size
             for file in entry.files:
                 file.unlink(missing_ok=True)
@@ -81,8 +93,8 @@ def _remove_layout(old: Path, now: float) -> None:
         if old.is_symlink() or (hasattr(os, "getuid") and old.stat().st_uid != os.getuid()):
             return
         stats = [path.stat() for path in (old, *old.rglob("*"))]
-        # A directory's time of access is changed by looking into it, as just done.
+        # Of directories the time of access does not count: listing them, as just done, changes it.
         used = max(s.st_mtime if stat.S_ISDIR(s.st_mode) else max(s.st_mtime, s.st_atime) for s in stats)
-        if now - used > OLD_LAYOUT_DAYS * DAY:
+        if now - used > OLD_LAYOUT_DAYS * DAY_SECONDS:
             with FileLock(old / "lock", timeout=0):
                 shutil.rmtree(old)

@@ -1,4 +1,4 @@
-"""Tells when numba compiles code that will be kept: what makes the first run of a version slow."""
+"""Reports when numba compiles code for the cache, which makes the first run of a version slow."""
 
 from __future__ import annotations
 
@@ -12,41 +12,49 @@ from simlab.core.code_cache import CodeCache
 
 
 class _Watch(event.Listener):  # type: ignore[misc]
-    """Numba compiles what a function calls inside the compilation of that function: `depth` of them at once."""
+    """Counts the functions that numba compiles.
 
-    def __init__(self, tell: Callable[[int, bool], None]) -> None:
-        self.tell, self.depth, self.functions = tell, 0, 0
+    report: called with (functions, busy), as `watch` says.
+    depth: compilations under way. Numba compiles the functions that a function calls inside its compilation.
+    functions: number of functions compiled so far.
+    """
 
-    def _kept(self, happened: Any) -> bool:
+    def __init__(self, report: Callable[[int, bool], None]) -> None:
+        self.report, self.depth, self.functions = report, 0, 0
+
+    def _is_saved(self, happened: Any) -> bool:
+        """Whether the code will be saved in the cache."""
         cache = happened.data["dispatcher"]._cache
         return isinstance(cache, CodeCache) and cache.keeps
 
     def on_start(self, event: Any) -> None:
-        if self._kept(event):
+        if self._is_saved(event):
             self.depth += 1
             if self.depth == 1:
-                self.tell(self.functions, True)
+                self.report(self.functions, True)
 
     def on_end(self, event: Any) -> None:
-        if self._kept(event):
+        if self._is_saved(event):
             self.depth -= 1
             self.functions += 1
-            self.tell(self.functions, self.depth > 0)
+            self.report(self.functions, self.depth > 0)
 
 
-def watch(tell: Callable[[int, bool], None]) -> None:
-    """Call ``tell(functions, busy)`` when compiling begins, after each function, and when it ends.
+def watch(report: Callable[[int, bool], None]) -> None:
+    """Call ``report(functions, busy)`` when compiling begins, after each function, and when it ends.
 
-    functions: how many this process has compiled. busy: whether it goes on compiling.
-    Code that comes from the cache is not told, nor code that is never kept, such as a user's own activation.
+    functions: number of functions that this process has compiled.
+    busy: whether it goes on compiling.
+
+    Code loaded from the cache is not counted, nor code that is never saved, such as a user's own activation.
     """
-    event.register("numba:compile", _Watch(tell))
+    event.register("numba:compile", _Watch(report))
 
 
 @contextlib.contextmanager
-def watching(tell: Callable[[int, bool], None]) -> Iterator[None]:
+def watching(report: Callable[[int, bool], None]) -> Iterator[None]:
     """As `watch`, until the block ends."""
-    listener = _Watch(tell)
+    listener = _Watch(report)
     event.register("numba:compile", listener)
     try:
         yield

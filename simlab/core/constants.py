@@ -1,9 +1,11 @@
 """Attributes of a kind's class without importing its file: only the statements that they need are run.
 
-A claim's specs are texts put together by a few lines of its file; the rest of the file draws and fits, and imports
-what that takes. `constants` runs those few lines alone: the assignments of the class, the assignments and functions of
-the file that they depend on, in their order, and of the imports only the needed ones. Modules of simlab that these
-import are treated the same way.
+A claim's specs are texts that a few lines of its file put together. The rest of the file draws and fits, and imports
+slow libraries for that. `constants` runs those few lines alone, in their order:
+
+- the assignments in the class that give the wanted attributes;
+- the assignments and functions of the file that these depend on;
+- the imports that these need. Modules of simlab are not imported either, but read in the same way.
 """
 
 from __future__ import annotations
@@ -19,11 +21,16 @@ from typing import Any
 from simlab.core.catalogue import added, document, get, plain
 from simlab.core.sources import PACKAGE
 
-ANNOTATIONS = __future__.annotations.compiler_flag  # annotations name types whose imports are not run
+ANNOTATIONS = __future__.annotations.compiler_flag
+"""Leaves annotations unevaluated: the imports of the types that they name are not run."""
 
 
 def constants(room: str, kind: str, names: Iterable[str]) -> SimpleNamespace:
-    """These attributes of a kind's class, and the docstring of its file. A kind of another package is imported."""
+    """Attributes of a kind's class, and as ``__doc__`` the docstring of its file.
+
+    room, kind: which kind. One of another package is imported.
+    names: the attributes.
+    """
     if kind in added(room):
         cls = get(room, kind)
         return SimpleNamespace(**{name: getattr(cls, name) for name in names}, __doc__=document(room, kind))
@@ -32,8 +39,10 @@ def constants(room: str, kind: str, names: Iterable[str]) -> SimpleNamespace:
 
 @functools.cache
 def _values(path: Path, names: tuple[str, ...]) -> dict[str, Any]:
+    """Name → value of these names of a file, and its docstring."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     needed, statements, body = set(names), list[ast.stmt](), _flat(tree, path.stem)
+    # More and more statements, until those that were found need nothing else.
     while len(found := [s for s in body if needed & set(_bound(s))]) > len(statements):
         statements = found
         needed.update(name for statement in statements for name in _used(statement))
@@ -48,7 +57,7 @@ def _values(path: Path, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _flat(tree: ast.Module, kind: str) -> list[ast.stmt]:
-    """The statements of a file, and in the place of its kind's class the assignments of that class."""
+    """The statements of a file, with its kind's class replaced by the assignments in that class."""
     found: list[ast.stmt] = []
     for statement in tree.body:
         if isinstance(statement, ast.ClassDef) and plain(statement.name) == plain(kind):
@@ -59,7 +68,7 @@ def _flat(tree: ast.Module, kind: str) -> list[ast.stmt]:
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement of a module gives values to."""
+    """The names that a statement defines."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         yield statement.name
         return
@@ -71,11 +80,12 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
 
 
 def _name(alias: ast.alias) -> str:
+    """The name that an import defines: ``a`` for ``import a.b``."""
     return alias.asname or alias.name.partition(".")[0]
 
 
 def _used(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement, or a function that it defines, may ask for; not those in annotations."""
+    """The names that occur in a statement, also inside a function that it defines; annotations do not count."""
     todo: list[ast.AST] = [statement]
     while todo:
         node = todo.pop()
@@ -87,6 +97,7 @@ def _used(statement: ast.stmt) -> Iterator[str]:
 
 
 def _import(statement: ast.Import | ast.ImportFrom, needed: set[str], space: dict[str, Any]) -> None:
+    """Define those names of an import statement that are `needed`, in `space`."""
     for alias in statement.names:
         if _name(alias) not in needed:
             continue

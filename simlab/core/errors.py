@@ -11,7 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-LONGEST_LIST = 300  # letters
+# Lengths in letters.
+LONGEST_LIST = 300
 LONGEST_LINE = 480
 LONGEST_VALUE = 100
 

@@ -1,4 +1,4 @@
-"""Types of fields that several kinds share: a positive number or a word for one; values that differ."""
+"""Types of fields that several kinds share: a positive number or a word in its place; a list without repetition."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Code that text names: "module:name" in a spec. It is imported, and so run, only where the user allows it.
+"""Functions that a spec names by text, "module:name". They are imported, and so run, only where the user allows it.
 
-A spec is data and may come from anybody, so naming a module in it must not be enough to run that module. Allowed is
-what ``--allow-code``, ``simlab.run(…, allow_code=True)`` or SIMLAB_ALLOW_CODE=1 in the environment says; workers
-inherit the environment. A function object given from Python needs no leave: whoever gives it runs it already.
+A spec is data and may come from anybody, so naming a module in it must not be enough to run that module. The user
+allows it by ``--allow-code``, by ``simlab.run(…, allow_code=True)``, or by SIMLAB_ALLOW_CODE=1 in the environment,
+which workers inherit. A function object given from Python needs no permission: whoever gives it can run it anyway.
 
-Commands that only read a run (`status`, `show`, `collate`) need no leave either: they take the text as it is.
+Commands that only read a run (`status`, `show`, `collate`) need no permission either: they keep the text as text.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from typing import Any
 from simlab.core.errors import BadInput, one_of, shown
 
 ALLOW = "SIMLAB_ALLOW_CODE"
-READING = "SIMLAB_READS_ONLY"  # for our own workers: set by `read_only`
+"""Environment variable by which the user allows code."""
+READING = "SIMLAB_READS_ONLY"
+"""Environment variable that `read_only` sets, for the processes started from here."""
 YES, NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
 def is_allowed() -> bool:
-    """Whether text may name code to run; BadInput where SIMLAB_ALLOW_CODE is no known word."""
+    """Whether code named by text may run. BadInput where SIMLAB_ALLOW_CODE has an unknown value."""
     word = os.environ.get(ALLOW, "").strip().lower()
     if word not in (*YES, *NO):
         raise BadInput(f"{ALLOW} = {shown(os.environ[ALLOW])}: unknown (allowed: {one_of([*YES, *NO[1:]])})")
@@ -33,7 +35,7 @@ def is_allowed() -> bool:
 
 @contextlib.contextmanager
 def allowing(yes: bool = True) -> Iterator[None]:
-    """Allow code here and in the processes started from here; with False, leave everything as it is."""
+    """Allow code inside the block and in processes started there. ``yes=False`` changes nothing."""
     before = os.environ.get(ALLOW)
     if yes:
         os.environ[ALLOW] = "1"
@@ -47,12 +49,12 @@ def allowing(yes: bool = True) -> Iterator[None]:
 
 
 def read_only() -> None:
-    """From here on, also in processes started from here, text that names code is kept as text, not imported."""
+    """From now on text that names code is not imported but kept as text, also in processes started from here."""
     os.environ[READING] = "1"
 
 
 def is_unread(value: Any) -> bool:
-    """Whether this is text that names code, in a process that only reads."""
+    """Whether `value` is text that was kept as text because this process only reads."""
     return isinstance(value, str) and READING in os.environ
 
 
@@ -62,6 +64,7 @@ def is_named_in(text: str) -> bool:
 
 
 _imported: set[str] = set()
+"""Every "module:name" that `load` was asked for in this process."""
 
 
 def check_form(text: str) -> None:

@@ -1,7 +1,7 @@
 """The guides: Markdown documents in simlab/guide, read whole or by section.
 
-A heading is ``## 4 Title`` or ``### 4.2 Title``; it is found by its number, or by its title where it has none
-(``## Sources``). "MATH §4" in the package's text means section 4 of the guide `mathematics`.
+A heading is ``## 4 Title`` or ``### 4.2 Title``, found by its number or title, or ``## Sources``, found by its title.
+"MATH §4" in the package's text means section 4 of the guide `mathematics`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,13 @@ _STEP = re.compile(rf"([–-])?\s*{_NUMBER}")
 
 
 class Heading(NamedTuple):
-    """level: 2 for ``##``. number: "4.2", or "" for a heading without one. line: its place in the text."""
+    """A heading of a guide.
+
+    level: number of ``#``, 2 or more.
+    number: such as "4.2"; "" for a heading without one.
+    title: the words after it.
+    line: index of its line in the text, from 0.
+    """
 
     level: int
     number: str
@@ -29,17 +35,17 @@ class Heading(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What `--section` calls it."""
+        """What `--section` calls it: its number, or its title in small letters."""
         return self.number or self.title.lower()
 
 
 def guides() -> dict[str, str]:
-    """Name → what it holds: the first sentence of each guide."""
+    """Name of each guide → its first sentence, which says what it is about."""
     return {path.stem: _summary(path.read_text(encoding="utf-8")) for path in sorted(HOME.glob("*.md"))}
 
 
 def read(name: str) -> str:
-    """The text of a guide, or BadInput."""
+    """The text of the guide of this name; BadInput where there is none."""
     known = sorted(path.stem for path in HOME.glob("*.md"))
     if name not in known:
         raise BadInput(f"guide = {shown(name)}: unknown{nearest(name, known)} (allowed: {one_of(known)})")
@@ -57,7 +63,10 @@ def headings(text: str) -> list[Heading]:
 
 
 def section(text: str, name: str) -> str:
-    """One section with its subsections: by number ("4", "4.2", "§4") or title ("sources"), or BadInput."""
+    """One section of a guide's text, with its subsections; BadInput where there is none of this name.
+
+    name: number ("4", "4.2", "§4") or title ("sources").
+    """
     every = headings(text)
     wanted = name.strip().removeprefix("§").lower()
     for place, heading in enumerate(every):
@@ -74,6 +83,7 @@ def references(text: str) -> list[str]:
     found: list[str] = []
     for reference in _REFERENCE.finditer(text):
         for dash, number in _STEP.findall(reference.group()):
+            # "4–6" gives "4" and then "–6": the whole numbers between them are filled in.
             if dash and "." not in number and "." not in found[-1]:
                 found += [str(between) for between in range(int(found[-1]) + 1, int(number))]
             found.append(number)
@@ -81,5 +91,6 @@ def references(text: str) -> list[str]:
 
 
 def _summary(text: str) -> str:
+    """The first sentence of the first paragraph."""
     paragraph = next((part for part in text.split("\n\n") if part.strip() and not part.startswith("#")), "")
     return re.split(r"(?<=\.)\s", " ".join(paragraph.split()), maxsplit=1)[0]

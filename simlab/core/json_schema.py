@@ -1,11 +1,11 @@
 """The JSON Schema of kinds: what a TOML table of each may hold, for editors and for `simlab show`.
 
-Made from the fields of the kind's class. A field that holds a kind refers to the definition of its room. A schema says
-which keys, types and bounds there are; rules between several fields stay with `simlab.core.parsing.parse`, which has
-the last word. Draft 2020-12; nothing in it that older readers (draft 7) would misread.
+A schema is made from the fields of the kind's class, and says which keys, types and bounds there are. A field that
+holds a kind refers to the definition of that kind's room. Rules between several fields are not in the schema: only
+`simlab.core.parsing.parse` checks them. Draft 2020-12, without anything that readers of draft 7 would misread.
 
-A table of a kind need not be complete where a sweep gives the rest (``"network.width" = […]``), so required fields are
-a condition apart, `needs`.
+A table may lack a required field that a sweep gives (``"network.width" = […]``). Required fields are therefore no part
+of a kind's definition but conditions of their own, `needs`.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from simlab.core.kinds import Kind, Table
 from simlab.core.parsing import dump, rooms_of
 
 Schema = dict[str, Any]
+"""A JSON Schema as Python's dict."""
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def required(cls: type[Table]) -> list[str]:
-    """The fields without a default."""
+    """Names of the fields without a default."""
     return [name for name, field in cls.model_fields.items() if field.is_required()]
 
 
 def in_toml(room: str) -> list[str]:
-    """The kinds of a room that a TOML table can describe: not those that take a Python function."""
+    """The kinds of a room that a TOML table can describe; those that require a Python object are left out."""
 
     def has_no_function(cls: type[Table]) -> bool:
         return all(cls.model_fields[name].annotation is not Any for name in required(cls))
@@ -38,7 +39,7 @@ def in_toml(room: str) -> list[str]:
 
 
 def is_list(field: FieldInfo) -> bool:
-    """Whether a field chooses several kinds."""
+    """Whether a field holds several kinds, not one."""
     return get_origin(field.annotation) is tuple
 
 
@@ -50,7 +51,7 @@ def kinds_for(field: FieldInfo, room: str) -> list[str]:
 
 
 def of_field(cls: type[Table], name: str) -> Schema:
-    """What a field may be, with its description and default."""
+    """The schema of one field, with its description and default."""
     field = cls.model_fields[name]
     room = rooms_of(cls).get(name)
     schema = _plain(field) if room is None else _choice(field, room)
@@ -63,7 +64,7 @@ def of_field(cls: type[Table], name: str) -> Schema:
 
 
 def of_kind(room: str, kind: str) -> Schema:
-    """The table of one kind, complete or not."""
+    """The schema of a table of one kind; required fields may be missing."""
     cls = catalogue.get(room, kind)
     line = catalogue.first_line(room, kind)
     return {
@@ -78,7 +79,10 @@ def of_kind(room: str, kind: str) -> Schema:
 
 
 def of_room(room: str, kinds: list[str] | None = None) -> Schema:
-    """A table of one of these kinds, or the bare name of one that needs no other field."""
+    """The schema of a table of one of these kinds, or of the bare name of one without required fields.
+
+    kinds: by default all of the room that TOML can describe.
+    """
     chosen = in_toml(room) if kinds is None else kinds
     alone = [kind for kind in chosen if not required(catalogue.get(room, kind))]
     names: list[Schema] = [{"enum": alone}] if alone else []
@@ -86,7 +90,7 @@ def of_room(room: str, kinds: list[str] | None = None) -> Schema:
 
 
 def needs(room: str, kinds: list[str] | None = None) -> list[Schema]:
-    """Conditions on a table of a room: the required fields of its kind are there."""
+    """Conditions on a table of a room, one per kind: that its required fields are there. kinds: as in `of_room`."""
     found = {kind: required(catalogue.get(room, kind)) for kind in (in_toml(room) if kinds is None else kinds)}
     return [
         {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": {"required": fields}}
@@ -96,7 +100,7 @@ def needs(room: str, kinds: list[str] | None = None) -> list[Schema]:
 
 
 def complete(room: str, kinds: list[str] | None = None) -> Schema:
-    """As `of_room`, with every required field."""
+    """As `of_room`, but required fields must be there."""
     return {**of_room(room, kinds), "allOf": needs(room, kinds)}
 
 
@@ -116,36 +120,37 @@ def definitions(rooms: list[str]) -> dict[str, Schema]:
 
 
 def kind_schema(room: str, kind: str) -> Schema:
-    """A schema of its own for the complete table of one kind."""
+    """A whole schema, with its definitions, of the complete table of one kind."""
     table = of_kind(room, kind)
     table["required"] = ["kind", *required(catalogue.get(room, kind))]
     return {"$schema": DRAFT, **table, "$defs": definitions(list(rooms_of(catalogue.get(room, kind)).values()))}
 
 
 def _plain(field: FieldInfo) -> Schema:
-    """The schema of a field that chooses no kind; empty where TOML has no such value. TOML has no null."""
-    # Validators turn what TOML gives into the annotated type; what they refuse cannot be said here.
+    """The schema of a field that holds no kind; empty where TOML has no such value. TOML has no null."""
+    # Validators convert TOML's values to the annotated type. A JSON Schema cannot express what they refuse.
     bounds = [m for m in field.metadata if not type(m).__name__.endswith("Validator")]
     annotation: Any = Annotated[(field.annotation, *bounds)] if bounds else field.annotation
     schema: Schema = TypeAdapter(annotation).json_schema()
     if "anyOf" in schema:
-        kept = [one for one in schema.pop("anyOf") if one.get("type") != "null"]
-        schema |= kept[0] if len(kept) == 1 else {"anyOf": kept}
+        choices = [one for one in schema.pop("anyOf") if one.get("type") != "null"]
+        schema |= choices[0] if len(choices) == 1 else {"anyOf": choices}
     return schema
 
 
 def _choice(field: FieldInfo, room: str) -> Schema:
+    """The schema of a field that holds one kind, or several, of a room."""
     kinds = kinds_for(field, room)
     if not is_list(field):
         return {"$ref": f"#/$defs/{room}"} if kinds == in_toml(room) else of_room(room, kinds)
     least = next((mark.min_length for mark in field.metadata if hasattr(mark, "min_length")), 0)
     alone = [kind for kind in kinds if not required(catalogue.get(room, kind))]
-    # A sweep cannot reach into a list: its tables are complete.
+    # A sweep cannot set fields inside a list, so the tables in it are complete.
     return {"oneOf": [{"enum": alone}, {"type": "array", "items": complete(room, kinds), "minItems": least}]}
 
 
 def _table(value: Any) -> Any:
-    """A default as TOML gives it; a kind with nothing but defaults is its name."""
+    """A default as TOML writes it: of a kind its name, or a table with the fields that are not as by default."""
     if isinstance(value, Kind):
         own = {key: one for key, one in dump(value).items() if one != dump(type(value)()).get(key)}
         return {"kind": value.kind, **own} if own else value.kind

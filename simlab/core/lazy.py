@@ -1,4 +1,4 @@
-"""Public names of a package that are imported when they are first asked for.
+"""Public names of a package that are imported when they are first used.
 
 The package lists them once, as imports that only type checkers and editors follow::
 
@@ -7,7 +7,7 @@ The package lists them once, as imports that only type checkers and editors foll
     else:
         __all__, __getattr__, __dir__ = lazy.exports(__name__)
 
-and `exports` reads that very list from the package's file.
+`exports` reads this list from the text of the package's file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from simlab.core.errors import nearest
 def exports(package: str, **upwards: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """``__all__``, ``__getattr__`` and ``__dir__`` of a package.
 
-    upwards: name → module, for names whose module the package must not import: it is in a room above.
+    package: its name.
+    upwards: name → module, for names from a room above, which the package's file must not import.
     """
     homes = _imports_for_types(Path(str(sys.modules[package].__file__)).read_text(encoding="utf-8")) | upwards
     names = sorted(homes)

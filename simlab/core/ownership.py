@@ -1,8 +1,8 @@
 """Directories and files that nobody but this user can have written: code is loaded from no others.
 
-What holds of a directory is checked after what holds of the one above it: in a directory that only we can change, or
-whose sticky bit keeps others from renaming what is ours, nobody can exchange what was found to be ours. Links are not
-followed. Root may do anything anyway. Systems without user ids (Windows) are taken as they are.
+A directory is checked after the one above it, and the order matters. If only we can change the directory above, or if
+its sticky bit keeps others from renaming what is ours, then nobody can exchange the directory once it was checked.
+Links are not followed. Root could do anything anyway. Where there are no user ids (Windows), owners are not checked.
 """
 
 from __future__ import annotations
@@ -13,19 +13,22 @@ import stat
 from pathlib import Path
 
 ROOT = 0
+"""User id of root."""
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+"""Bits of a mode that let the group or everybody write."""
 
 
 def is_private(path: Path) -> bool:
-    """Whether this is a directory (no link) of ours that no other user may write."""
+    """Whether `path` is a directory, not a link, that we own and no other user may write."""
     found = path.lstat()
     return stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or _only_ours(found))
 
 
 def is_safe_base(path: Path) -> bool:
-    """Whether a directory of ours can lie in this one (no link) without another user exchanging it.
+    """Whether `path` is a directory, not a link, in which no other user can exchange a directory of ours.
 
-    Root's: with the sticky bit if others may write it, as /tmp. Our own: the same, but our group may write it.
+    It is root's or ours. If others may write it, it has the sticky bit, as /tmp has. Exception: our group may write a
+    directory of ours.
     """
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode):
@@ -37,7 +40,7 @@ def is_safe_base(path: Path) -> bool:
 
 
 def make_private(base: Path, *names: str) -> Path | None:
-    """base/name/…, each directory made if it is missing; None if one of them is not private."""
+    """The directory base/name/…, made where it is missing; None if a directory below `base` is not private."""
     path = base
     for name in names:
         path = path / name
@@ -49,7 +52,7 @@ def make_private(base: Path, *names: str) -> Path | None:
 
 
 def is_own_file(path: Path) -> bool:
-    """Whether this is a file (no link) of ours, or nothing at all."""
+    """Whether `path` is a file, not a link, that we own; also true where there is nothing."""
     try:
         found = path.lstat()
     except FileNotFoundError:
@@ -60,10 +63,10 @@ def is_own_file(path: Path) -> bool:
 def read_own(path: str) -> bytes | None:
     """The bytes of a file that only we can have written; None where there is no such file.
 
-    Checked is the very file that is read, not its name. A second name (a hard link) would be a file of ours from
-    elsewhere.
+    The file is opened first and then checked, so that nobody can exchange it in between. A file with a second name (a
+    hard link) is refused: another user may have linked a file of ours from elsewhere to this name.
     """
-    try:  # not blocked by a pipe of that name
+    try:  # O_NONBLOCK: opening a pipe of that name would wait for its writer
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | _BINARY)
     except OSError:
         return None
@@ -82,4 +85,5 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 
 def _only_ours(found: os.stat_result) -> bool:
+    """Whether we are the owner, and nobody else may write."""
     return found.st_uid == os.getuid() and not found.st_mode & OTHERS_WRITE

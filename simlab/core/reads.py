@@ -1,10 +1,10 @@
 """Which fields of nested kinds a computation looks at.
 
 A result cannot depend on a field that was not looked at. A check that looked at ``data.dim`` and at nothing else gives
-the same answer for every value of ``flow.step``, so that a million values of that axis need one check. `watching` tells
-which fields were looked at; `simlab.lab.covering` draws the conclusion.
+the same answer for every value of ``flow.step``, so that a million values of that axis need one check. `watching` notes
+which fields were looked at; `simlab.lab.covering` decides by it which checks can be left out.
 
-While somebody watches, `Table` has a ``__getattribute__`` that takes notes. Otherwise it has none, and costs nothing.
+Inside `watching`, `Table` has a ``__getattribute__`` that takes notes. Outside it has none, and costs nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Named random streams. A stream is derived from (root seed, stream name, seed index) and nothing else.
 
-Points of a sweep that differ in other axes therefore share data, target and initialisation, and a slope in alpha
-or in width is measured on the same draw. Axes listed under ``independent`` mix their value in as well.
-The key is hashed (SHA-256 of its JSON form), so no two keys collide by concatenation, and the 256 bits seed PCG64.
+Points of a sweep that differ in other axes therefore share data, target and initialisation: a slope in alpha or in
+width is measured on the same draw. For axes listed under ``independent`` the value belongs to the key too.
+The key is written as JSON, which keeps its parts apart, and hashed with SHA-256; the 256 bits seed PCG64.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ from simlab.core.errors import SimlabError, shown
 
 
 class Streams:
-    """The streams of one point: ``streams["data"]`` is a `numpy.random.Generator`, the same object each time."""
+    """The streams of one point: ``streams["data"]`` is a `numpy.random.Generator`, the same object each time.
+
+    root_seed: the spec's seed.
+    seed_index: index of the repetition, from 0.
+    independent: axis → value, of the axes whose points draw independently.
+    """
 
     def __init__(self, root_seed: int, seed_index: int = 0, independent: Mapping[str, Any] | None = None) -> None:
         self._key = (root_seed, seed_index, sorted((independent or {}).items()))
@@ -34,7 +39,7 @@ class Streams:
 
 
 def dump_generator(generator: np.random.Generator) -> str:
-    """The exact state as JSON, for any of NumPy's bit generators."""
+    """The exact state of a generator as JSON, for any of NumPy's bit generators."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -47,14 +52,14 @@ def dump_generator(generator: np.random.Generator) -> str:
 
 
 def load_generator(text: str) -> np.random.Generator:
-    """A generator that goes on exactly where the dumped one stood."""
+    """The generator whose state `dump_generator` wrote: its next numbers are the same."""
 
     def rebuild(value: dict[str, Any]) -> Any:
         return np.array(value["__array__"], dtype=value["dtype"]) if "__array__" in value else value
 
     state = json.loads(text, object_hook=rebuild)
     kind = getattr(np.random, str(state["bit_generator"]), None)
-    # Text from a file: it may name nothing but a generator of bits.
+    # The text is from a file: it must not be able to name anything in np.random but a bit generator.
     if not (isinstance(kind, type) and issubclass(kind, np.random.BitGenerator)):
         raise SimlabError(f"checkpoint: bit_generator = {shown(state['bit_generator'])}: no generator of NumPy")
     bits = kind()
@@ -63,5 +68,5 @@ def load_generator(text: str) -> np.random.Generator:
 
 
 def copy_generator(generator: np.random.Generator) -> np.random.Generator:
-    """A generator of its own at the same place: two flows from the same streams then see the same numbers."""
+    """A copy in the same state: two flows that draw from copies see the same numbers."""
     return load_generator(dump_generator(generator))

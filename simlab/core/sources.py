@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent
+"""The folder of simlab."""
 EXTENDS_NUMBA = re.compile(
     rb"\b(overload(_\w+)?|lower_\w+|type_callable|infer(_\w+)?|typeof_impl|as_numba_type|register_\w+"
     rb"|make_attribute_wrapper|unbox|box|jitclass|structref|StructRef)\b"
 )
-NOT_EXTENDING = ("core/code_key.py", "core/jit.py", "core/sources.py")  # they use these words otherwise
+"""Words of numba by which a file can change how other functions are compiled."""
+NOT_EXTENDING = ("core/code_key.py", "core/jit.py", "core/sources.py")
+"""Files that contain these words but change nothing."""
 
 
 @functools.cache
@@ -45,18 +48,18 @@ def adding_packages() -> dict[str, Path]:
 
 
 def _folders() -> dict[str, Path]:
-    """Every package whose sources count, by name."""
+    """Package → its folder, or its file, of simlab and of every package that adds kinds."""
     return {PACKAGE.name: PACKAGE, **adding_packages()}
 
 
 def _source_files() -> list[Path]:
-    """Every Python file whose text counts, simlab's first."""
+    """Every Python file of these packages, simlab's first."""
     folders = _folders().values()
     return [path for at in folders for path in (sorted(at.rglob("*.py")) if at.is_dir() else [at])]
 
 
 def _label(path: Path) -> str:
-    """The name of a file in a hash: relative to simlab, or with the name of the package that adds kinds."""
+    """The name by which a file goes into a hash: its path inside simlab, or ``+package/…`` in another package."""
     if path.is_relative_to(PACKAGE):
         return path.relative_to(PACKAGE).as_posix()
     root = next(at for at in adding_packages().values() if path.is_relative_to(at))
@@ -65,7 +68,7 @@ def _label(path: Path) -> str:
 
 @functools.cache
 def source_hash() -> str:
-    """Hash of every Python file of simlab and of the packages that add kinds: tells a result which code made it."""
+    """Hash of every Python file of simlab and of the packages that add kinds: recorded with the results it made."""
     digest = hashlib.sha256()
     for path in _source_files():
         digest.update(_label(path).encode() + b"\0" + path.read_bytes() + b"\0")
@@ -73,13 +76,13 @@ def source_hash() -> str:
 
 
 def in_package(path: str) -> Path | None:
-    """The file, if it is one of simlab or of a package that adds kinds."""
+    """The file at `path`, resolved; None where it is neither of simlab nor of a package that adds kinds."""
     file = Path(path).resolve()
     return file if any(file.is_relative_to(at) for at in _folders().values()) else None
 
 
 def extending_files() -> list[Path]:
-    """The files that may change how numba compiles by being imported."""
+    """The files that, when imported, may change how numba compiles other functions."""
     return [
         path
         for path in _source_files()
@@ -89,7 +92,7 @@ def extending_files() -> list[Path]:
 
 @functools.cache
 def with_imports(path: Path) -> str:
-    """Hash of a file and of every file of these packages that it imports, directly or not."""
+    """Hash of a file and of every file of these packages that it imports, directly or indirectly."""
     reached, todo = set[Path](), [path]
     while todo:
         file = todo.pop()
@@ -104,6 +107,7 @@ def with_imports(path: Path) -> str:
 
 @functools.cache
 def _imported_files(path: Path) -> list[Path]:
+    """The files of these packages that a file imports itself, also inside its functions."""
     root = next(at for at in _folders().values() if path.is_relative_to(at))
     inside = path.relative_to(root.parent).with_suffix("").parts
     package = ".".join(inside[:-1])
@@ -118,7 +122,7 @@ def _imported_files(path: Path) -> list[Path]:
 
 
 def _files_of(name: str) -> Iterator[Path]:
-    """The files that ``import name`` runs; `name` may end in something that is not a module."""
+    """The files that importing `name` runs, packages' ``__init__.py`` included. Its last part may be no module."""
     parts = name.split(".")
     folder = _folders().get(parts[0])
     if folder is None:

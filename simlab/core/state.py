@@ -1,4 +1,4 @@
-"""States: what a checkpoint keeps of a computation that goes on, as dataclasses.
+"""States: dataclasses of what a checkpoint stores of an unfinished computation.
 
 >>> @dataclass
 ... class Place(State):
@@ -7,8 +7,8 @@
 >>> Place(3, np.zeros(2)).arrays()
 {'step': 3, 'theta': array([0., 0.])}
 
-A field that is a state itself is kept under its own name as a prefix: ``net`` with ``theta`` inside is ``net_theta``.
-A field that is None is not kept.
+A field that is a state itself gives names with its own name as prefix: ``theta`` inside ``net`` becomes ``net_theta``.
+A field that is None is not stored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from simlab.core.errors import BadInput
 
 @dataclass
 class State:
-    """Fields of arrays, numbers, text, Generators, and other states."""
+    """Base of states, whose fields are arrays, numbers, text, Generators or other states."""
 
     def arrays(self) -> dict[str, Any]:
         """Name → array, number, text or Generator, ready for the checkpoint."""
@@ -37,7 +37,11 @@ class State:
 
     @classmethod
     def of(cls, arrays: Mapping[str, Any], **inner: type[State]) -> Self:
-        """The state that gave these arrays; `inner` names the classes of the fields that are states themselves."""
+        """The state whose `arrays` these are.
+
+        arrays: name → value, as the checkpoint returns them.
+        inner: field → its class, for every field that is a state itself.
+        """
         values: dict[str, Any] = {}
         for one in fields(cls):
             if one.name in inner:

@@ -1,8 +1,8 @@
-"""Being stopped by a signal: an exception that nothing swallows for good.
+"""Signals that ask the process to stop become an exception, `Stopped`, that cannot get lost.
 
-The handler raises `Stopped`. Python drops an exception raised inside a finaliser or a weakref callback, and with it the
-only word of the signal; so until somebody says `acknowledge` a timer raises it again. Whoever cleans up acknowledges
-first, and is not disturbed after.
+Python drops an exception that is raised inside a finaliser or a weakref callback, and nothing would be left of the
+signal. A timer therefore raises `Stopped` again until `acknowledge` is called. Code that cleans up calls it first, and
+is not interrupted after that.
 """
 
 from __future__ import annotations
@@ -12,59 +12,68 @@ from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
 
-AGAIN_SECONDS = 0.3
+REPEAT_SECONDS = 0.3
+"""Time between two raises of `Stopped`."""
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class Stopped(BaseException):
-    """A signal asked us to stop. Like KeyboardInterrupt it is no Exception: nothing on the way may swallow it."""
+    """A signal asked us to stop. No Exception, like KeyboardInterrupt, so that ``except Exception`` does not catch it.
+
+    number: the signal's number.
+    """
 
     def __init__(self, number: int) -> None:
         self.number = number
 
 
-def install(then: Callable[[], None] | None = None) -> None:
-    """Turn the signals that ask a process to stop into `Stopped`, in the main thread; `then` is called just before."""
-    global _then
-    _then = then
+def install(before: Callable[[], None] | None = None) -> None:
+    """From now on the signals that ask a process to stop raise `Stopped` in the main thread.
+
+    before: called just before each raise.
+    """
+    global _before
+    _before = before
     for number in SIGNALS:
-        if signal.getsignal(number) is not signal.SIG_IGN or number == signal.SIGINT:  # nohup stays nohup
+        if (
+            signal.getsignal(number) is not signal.SIG_IGN or number == signal.SIGINT
+        ):  # under nohup SIGHUP stays ignored
             signal.signal(number, _stop)
 
 
-def came() -> int:
-    """The number of the signal that came, 0 for none."""
+def received() -> int:
+    """Number of the first signal that was received; 0 where there was none."""
     return _first
 
 
 def acknowledge() -> None:
-    """The stop is being served: no further signal disturbs it. Does nothing where no signal came."""
+    """Stop raising `Stopped`: somebody reacts to it. Does nothing where no signal was received."""
     if _first:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 def ignore() -> None:
-    """No signal disturbs from here on, nor turns the exit code into its own."""
+    """From now on these signals do nothing: they neither interrupt the process nor change its exit code."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
 
 _first = 0
-_then: Callable[[], None] | None = None
+_before: Callable[[], None] | None = None
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
     global _first
     _first = number
-    ignore()  # of several at once the first counts; from here on the timer does the repeating
-    signal.signal(signal.SIGALRM, _again)
-    signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS, AGAIN_SECONDS)
-    if _then is not None:
-        _then()
+    ignore()  # only the first signal counts; from here on the timer repeats it
+    signal.signal(signal.SIGALRM, _repeat)
+    signal.setitimer(signal.ITIMER_REAL, REPEAT_SECONDS, REPEAT_SECONDS)
+    if _before is not None:
+        _before()
     raise Stopped(number)
 
 
-def _again(number: int, frame: FrameType | None) -> NoReturn:
-    if _then is not None:
-        _then()
+def _repeat(number: int, frame: FrameType | None) -> NoReturn:
+    if _before is not None:
+        _before()
     raise Stopped(_first)

@@ -1,4 +1,4 @@
-"""A JSON Schema in the words of somebody who writes TOML: ``integer, at least 1``, ``one of "ntk", "none"``."""
+"""JSON Schemas in words, for somebody who writes TOML: ``integer, at least 1``, ``one of "ntk", "none"``."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from simlab.core.json_schema import Schema
 from simlab.core.kinds import Table
 from simlab.core.parsing import rooms_of
 
-SHOWN = 6
-"""Kinds that are named one by one; of more, the first ones and where to find the others."""
+MOST_NAMED = 6
+"""A field that takes more kinds names this many, and the command that lists all."""
 _TYPES = {"integer": "integer", "number": "number", "string": "text", "boolean": "true or false"}
 
 
 def of_field(cls: type[Table], name: str) -> str:
-    """What to write for a field: its type and its bounds."""
+    """What to write for a field of a table: its type and bounds, or the kinds that it takes."""
     field = cls.model_fields[name]
     room = rooms_of(cls).get(name)
     if room is None:
         return of_schema(json_schema.of_field(cls, name))
     able = json_schema.kinds_for(field, room)
-    listed = ", ".join(able[:SHOWN]) + (f", … (`simlab list {room}`)" if len(able) > SHOWN else "")
+    listed = ", ".join(able[:MOST_NAMED]) + (f", … (`simlab list {room}`)" if len(able) > MOST_NAMED else "")
     alone = any(not json_schema.required(catalogue.get(room, kind)) for kind in able)
     if json_schema.is_list(field):
         return f"list of tables with kind, or of names: {listed}"
@@ -49,7 +49,7 @@ def toml(value: Any) -> str:
 
 
 def of_schema(schema: Schema) -> str:
-    """The words of a schema without references."""
+    """The words of a schema. It must not refer to definitions (``$ref``)."""
     if "anyOf" in schema:
         return " or ".join(of_schema(one) for one in schema["anyOf"])
     if "const" in schema:
@@ -67,7 +67,7 @@ def of_schema(schema: Schema) -> str:
 
 
 def _bounds(schema: Schema) -> str:
-    """``from 1 to 30``, ``above 0 and at most 1``, ``at least 1``"""
+    """The bounds of a number: ``from 1 to 30``, ``above 0 and at most 1``, ``at least 1``; "" without any."""
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is not None and high is not None:
         return f"from {_number(low)} to {_number(high)}"
@@ -80,6 +80,7 @@ def _number(value: float) -> str:
 
 
 def _list(schema: Schema) -> str:
+    """The words of a list: ``list of integers at least 1, 2 to 6 of them``."""
     inner = schema.get("items", {})
     plural = {"integer": "integers", "number": "numbers", "string": "texts", "array": "lists"}
     if inner.get("type") == "array":

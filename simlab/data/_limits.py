@@ -31,7 +31,7 @@ def refuse_unless_real(dtype: np.dtype[Any], what: str) -> None:
 
 def refuse_beyond_memory(size: int, what: str) -> None:
     """Before `size` bytes are read."""
-    checks.room(size // 8, what, "; saved as .npy it is read part by part")
+    checks.memory(size // 8, what, "; saved as .npy it is read part by part")
 
 
 def chosen(name: str, names: Sequence[str], path: Any) -> str:

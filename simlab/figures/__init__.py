@@ -1,12 +1,20 @@
-"""figures: one file per way to draw the results of a run, a class of contract `Figure`.
+"""figures: one file per way to draw the results of a run, each a class of contract `Figure`.
 
 >>> from simlab.record.reader import Results
 >>> figure = figures.get("trajectories", y=["train_loss"])
 >>> figures.save(figure, Results("out/lazy"), Path("loss.pdf"))
 
 Figures are drawn from results.h5 alone, without a display. What is fitted in them comes from `simlab.statistics`.
-Beside the kinds there are files that figures and claims share: style (panels, colours, files), words (names and
-numbers), powers, seeds, curves, spectra, looks (what every picture must fulfil), synthetic (results made up).
+Besides the kinds there are files that figures and claims share:
+
+- style: panels, colours, files
+- words: names and numbers as readers see them
+- seeds: mean and band over seeds
+- powers: power laws on log axes
+- curves: learning curves and staircases
+- spectra: profiles and eigenvalues of kernels
+- looks: what makes every picture readable
+- synthetic: made-up results, to draw a figure without a run
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Accuracies of every point of a sweep: on the test against the last axis, and on validation against λ. [S0]
 
-Bars are standard errors over test images; lines of several groups are a little apart so that their bars do not hide
-each other. An axis of words or whole tables has a place for each; points that failed are left out.
+Bars are standard errors over test images. Lines are shifted a little along the axis: their bars must not hide each
+other. On an axis of words or whole tables, each has its own place. Points that failed are left out.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from simlab.record.reader import Results
 WIDE_FACTOR = 20.0
 """A numeric axis that spans more than this factor is logarithmic."""
 MANY_ENTRIES = 16
-"""A legend with more than these has two columns."""
+"""A legend with more entries has two columns."""
 LEGEND_INCHES = 1.9
+"""Width of one column of the legend."""
 
 
 class Accuracies(Figure):
@@ -69,11 +70,17 @@ class Accuracies(Figure):
 
 
 def _logarithmic(across: NDArray[Any]) -> bool:
+    """Whether these values of an axis, (k,), are positive numbers that span more than WIDE_FACTOR."""
     return bool(across.dtype.kind in "iuf" and across.min() > 0 and across.max() > WIDE_FACTOR * across.min())
 
 
 def _apart(across: NDArray[Any], offset: float, lines: int) -> NDArray[np.float64]:
-    """Where the points of a line go, `offset` lines from the middle one: all lines within a fifth of the least gap."""
+    """Places along the axis of the points of one line, (k,). All lines lie within a fifth of the smallest gap.
+
+    across: values of the sweep's last axis, (k,).
+    offset: number of the line, counted from the middle one.
+    lines: number of lines.
+    """
     log = _logarithmic(across)
     places = across.astype(np.float64) if across.dtype.kind in "iuf" else np.arange(across.size, dtype=np.float64)
     places = np.log(places) if log else places
@@ -83,7 +90,11 @@ def _apart(across: NDArray[Any], offset: float, lines: int) -> NDArray[np.float6
 
 
 def _ticks(axis: Axes, across: NDArray[Any], last: tuple[str, ...]) -> None:
-    """A place for each word or table, whole numbers as they are, and a logarithm where numbers span much."""
+    """Ticks of the left panel: one per word or table, one per whole number, or a logarithmic axis.
+
+    across: values of the sweep's last axis.
+    last: its name; empty where there is no sweep.
+    """
     if not last:
         axis.set_xticks([])
     elif across.dtype.kind not in "iuf":

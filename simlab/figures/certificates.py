@@ -1,7 +1,7 @@
 """Certificates: the error that no two-layer net of a width can go below, and the least width for an error. MATH §8.
 
-Left the bounds against the width, a line for every point of the sweep; right, where the sweep goes over the dimension,
-the logarithm of the least width against it, a line for every error. Dashed: the reference target.
+Left: the bounds against the width, one line per point of the sweep. Right, if the sweep goes over the dimension: the
+logarithm of the least width against the dimension, one line per error. Dashed: the reference target.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from simlab.statistics.sweeps import points_of
 
 DIM = "data.dim"
 REFERENCE = "_reference"
+"""End of the recorded names that belong to the reference target."""
 
 
 class Certificates(Figure):
@@ -42,9 +43,10 @@ class Certificates(Figure):
 
 
 def _bounds(axis: Axes, results: Results) -> None:
+    """The least error against the width, one line per point of the sweep."""
     points = list(points_of(results, "bound", ("width",)))
     for at, shade in zip(points, colours(len(points)), strict=True):
-        # Of axes that advance together the first names the point.
+        # Where several axes of the sweep advance together, the first one labels the point.
         axis.plot(results["width"], results.select("bound", at), "o-", ms=3, lw=1.2, color=shade, label=label(at))
         if f"bound{REFERENCE}" in results:
             axis.plot(results["width"], results.select(f"bound{REFERENCE}", at), "--", lw=1.2, color=shade)
@@ -54,7 +56,12 @@ def _bounds(axis: Axes, results: Results) -> None:
 
 
 def width_lines(axis: Axes, results: Results, end: str = "", style: str = "o-", prefix: str = "") -> None:
-    """log10 of the least width against the dimension, a line for every error."""
+    """log10 of the least width against the dimension, one line per error.
+
+    end: "" for the target, `REFERENCE` for the reference target.
+    style: matplotlib's format of the lines.
+    prefix: what their labels begin with.
+    """
     for k, (eps, shade) in enumerate(zip(results["eps"], colours(results["eps"].size), strict=True)):
         values = results[f"log10_width{end}"][..., k]
         axis.plot(

@@ -1,4 +1,4 @@
-"""The contract check of a figure: it refuses runs without its numbers, and draws readable pictures of made-up ones.
+"""The contract tests of a figure: it refuses runs that lack what it draws, and its pictures are readable.
 
 >>> figures.check(figures.get("staircases"))
 """
@@ -20,8 +20,8 @@ from simlab.record.reader import Results
 def check(figure: Figure, spec: Spec | None = None) -> None:
     """Raise AssertionError, with one line that says what is wrong, unless the figure keeps the contract.
 
-    spec: of a run that records what the figure draws; by default one of the bundled specs that does. Nothing is run:
-    the results are made up (`simlab.figures.synthetic`).
+    spec: records what the figure draws; by default a bundled spec that does. It is not run: the results are made up
+        (`simlab.figures.synthetic`).
     """
     check_value(figure, Figure)
     about = f"figure {figure.kind}"
@@ -45,7 +45,7 @@ def check(figure: Figure, spec: Spec | None = None) -> None:
 
 
 def _bundled_specs(figure: Figure) -> Iterator[Spec]:
-    """First those that ask for a figure of this kind."""
+    """The bundled specs; first those with a figure of this kind."""
     from simlab.lab import bundled
     from simlab.lab.spec import resolve
 
@@ -70,6 +70,7 @@ def _drawable(figure: Figure, specs: Iterator[Spec]) -> Iterator[Results]:
 
 
 def _bytes(figure: Figure, results: Results) -> bytes:
+    """The pixels of the picture."""
     file = io.BytesIO()
     figure.draw(results).savefig(file, format="raw", dpi=40)
     return file.getvalue()

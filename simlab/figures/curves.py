@@ -1,4 +1,4 @@
-"""Learning curves and staircases on an axis: what the figures of that name and claims share."""
+"""Learning curves and staircases on an axis, for the figures of these names and for claims."""
 
 from __future__ import annotations
 
@@ -19,12 +19,17 @@ Floats = NDArray[np.float64]
 
 
 def label(at: Mapping[str, Any]) -> str:
-    """``depth 3, $d = 10$``"""
+    """``depth 3, $d = 10$``: a point of the sweep, given as name → value of its axes."""
     return point_label(at.keys(), at.values())
 
 
 def learning_curve(axis: Axes, results: Results, at: Where, colour: Any, text: str, mark: str = "o") -> None:
-    """Measured errors with their standard errors, the theory as a line."""
+    """Test errors against the number of samples: measured ones with standard errors over seeds, the theory as a line.
+
+    at: name → value of the axes that are fixed.
+    text: label in the legend.
+    mark: matplotlib's marker.
+    """
     n = results["experiment.samples"]
     mean, spread = mean_over_seeds(results, "test_error", at)
     theory, _ = mean_over_seeds(results, "theory", at)
@@ -33,6 +38,7 @@ def learning_curve(axis: Axes, results: Results, at: Where, colour: Any, text: s
 
 
 def log_axes(axis: Axes, n: NDArray[Any]) -> None:
+    """Names, logarithmic scales and ticks of a panel of learning curves. n: numbers of samples, (k,)."""
     axis.set(xscale="log", yscale="log", xlabel="samples $n$", ylabel="test error")
     axis.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
     for set_formatter in (axis.yaxis.set_major_formatter, axis.yaxis.set_minor_formatter):
@@ -41,10 +47,13 @@ def log_axes(axis: Axes, n: NDArray[Any]) -> None:
 
 
 def stairs(axis: Axes, results: Results, at: Where, what: str) -> None:
-    """The share of every degree that is not learned against log(size)/log d; dashed what is predicted.
+    """The share of every degree that is not learned against log(size)/log d. Dashed: the prediction.
 
-    Points of different dimensions, where the sweep has several, have different marks; low degrees have larger, hollow
-    ones, which show around those of a higher degree at the same place.
+    Points of different dimensions have different marks. Marks of low degrees are larger and hollow, so that they can be
+    seen around those of a higher degree at the same place.
+
+    at: name → value of the axes that are fixed.
+    what: symbol or word for the size.
     """
     degrees = results["degree"].tolist()
     x = mean_over_seeds(results, "exponent", at)[0]

@@ -1,8 +1,8 @@
 """The residual's power by degree along a flow, as a share of its start, beside what the kernel's spectrum predicts.
 
-Of every degree the mean over seeds with a band; one panel per point of a sweep. Dashed: (1 − ημ_k)^{2t} of a descent
-of constant step η, or e^{−2μ_k t} of a flow in time, μ_k the eigenvalues of the tangent kernel of infinite width, where
-the run recorded them (``residual_power`` with ``limit = true``).
+One panel per point of the sweep, one line per degree: the mean over seeds, with a band. Dashed: (1 − ημ_k)^{2t} of a
+descent of constant step η, or e^{−2μ_k t} of a flow in time, where the run recorded the eigenvalues μ_k of the tangent
+kernel of infinite width (``residual_power`` with ``limit = true``).
 """
 
 from __future__ import annotations
@@ -54,7 +54,11 @@ class DegreeDecay(Figure):
 
 
 def decay_lines(axis: Axes, results: Results, points: list[dict[str, Any]], seeds: Seeds = "band") -> None:
-    """Of every degree the mean and range over these points, the seeds; predictions of the first."""
+    """Mean and range over seeds, one line per degree, and the prediction of the first seed.
+
+    points: coordinates of one point of the sweep, one dict per seed.
+    seeds: as in `course`.
+    """
     x_name = "step" if "step_size" in results else "time"
     starts = [np.stack([results.select(name, at)[:1] for at in points]) for name in (NEEDED, f"{NEEDED}_error")]
     degrees = degrees_present(*starts)
@@ -63,7 +67,7 @@ def decay_lines(axis: Axes, results: Results, points: list[dict[str, Any]], seed
         powers = [results.select(NEEDED, at)[:, degree] for at in points]
         x = [results.select(x_name, at).astype(np.float64) for at in points]
         first_x = min((float(one[one > 0][0]) for one in x if (one > 0).any()), default=1.0)
-        # Powers are estimates without bias, which noise makes negative: their mean is the arithmetic one.
+        # Powers are unbiased estimates that noise can make negative, so they have no geometric mean.
         shares = [power / power[0] for power in powers]
         look: dict[str, Any] = {"color": shade, "label": f"degree {degree}", "ms": 3, "lw": 1.0}
         course(axis, x, shares, "o-", log=True, geometric=False, seeds=seeds, **look)

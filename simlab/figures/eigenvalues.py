@@ -1,7 +1,7 @@
 """Eigenvalues of every point against the degree on log axes, even and odd apart, with the law that is predicted.
 
-Beside or below them the compensated eigenvalues μ_k k^p, p the predicted exponent: flat where the law holds. Of a sweep
-with several axes the first has a pair of panels for each of its values.
+Beside or below them: the compensated eigenvalues μ_k k^p, p the predicted exponent, which are flat where the law holds.
+If the sweep has several axes, each value of the first one has a pair of panels of its own.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Figure(Kind):
     """A way to draw the results of a run, chosen by the [figure] table of a spec.
 
-    needs: recorded names that it draws, whatever its fields say.
+    needs: recorded names that it always draws, whatever its fields are.
     """
 
     lack: ClassVar[str] = "no figure"
@@ -26,7 +26,10 @@ class Figure(Kind):
     needs: ClassVar[tuple[str, ...]] = ()
 
     def check(self, outputs: Mapping[str, Output]) -> None:
-        """Raise BadInput where the figure draws a name that the run does not record. outputs: recorded name → what."""
+        """Raise BadInput where the figure draws a name that the run does not record.
+
+        outputs: name → description and dimensions, of everything that the run records.
+        """
         for name in self.needs:
             if name not in outputs:
                 raise BadInput(f"figure: this run does not record {name}, which {self.kind} draws")

@@ -1,4 +1,4 @@
-"""The network's |(fφ)^| with its tubes, and the target's |(gφ)^|: a row of two panels per point, at the last record.
+"""The network's |(fφ)^| with its tubes, and the target's |(gφ)^|: one row of two panels per point, at the last record.
 
 Lines are the edges of the tubes span(w_j) + R_d B, the circle has radius R_d.
 """
@@ -26,6 +26,7 @@ from simlab.record.schema import RECORD
 from simlab.statistics.sweeps import points_of
 
 MOST_ROWS = 4
+"""Points of the sweep that are drawn, the first ones."""
 
 
 class FourierTubes(Figure):
@@ -45,6 +46,13 @@ class FourierTubes(Figure):
 
 
 def draw_transform(axis: Axes, picture: Any, angles: Any, extent: float, norm: LogNorm, title: str) -> Any:
+    """One transform with its tubes; returns matplotlib's image, for the colour bar.
+
+    picture: |transform|, (pixels, pixels).
+    angles: directions of the tubes in radians, (m,); NaN for none.
+    extent: the largest frequency, in units of R_d.
+    norm: colour scale.
+    """
     half = extent * (1.0 + 1.0 / (len(picture) - 1))  # to the outer edge of the last pixel
     frame = (-half, half, -half, half)
     image = axis.imshow(picture, origin="lower", extent=frame, norm=norm, cmap="magma", interpolation="nearest")
@@ -64,7 +72,13 @@ def draw_transform(axis: Axes, picture: Any, angles: Any, extent: float, norm: L
 def draw_pair(
     figure: Picture, row: Any, results: Results, where: Mapping[str, Any], name: str, decades: float = 4.0
 ) -> None:
-    """The network and the target of one point at its last record, on one colour scale."""
+    """The network and the target of one point at its last record, on one colour scale.
+
+    row: the two axes.
+    where: coordinates of the point, seed included.
+    name: title of the network's panel.
+    decades: powers of ten that the colour scale spans.
+    """
     pictures = results.select("fourier_net", where)[-1], results.select("fourier_target", where)
     angles, extent = results.select("tube_angle", where)[-1], float(results["frequency_x"][-1])
     top = float(max(picture.max() for picture in pictures))
@@ -79,5 +93,6 @@ def draw_pair(
 
 
 def panel_rows(count: int) -> tuple[Picture, Any]:
+    """A figure of `count` rows of two panels; the axes as an array (count, 2)."""
     figure = Picture(figsize=(9.0, 4.3 * count), layout="constrained")
     return figure, figure.subplots(count, 2, squeeze=False)

@@ -1,7 +1,7 @@
 """Measured test errors against the number of samples, with standard errors over seeds, and the theory as lines.
 
-Of a sweep with several axes besides the samples the first has a panel for each of its values. The legend gives the
-fitted slopes of the measured errors, the dotted line the rate that the smoothness of target and kernel predicts.
+If the sweep has several axes besides the samples, each value of the first one has a panel. The legend gives the fitted
+slopes of the measured errors. The dotted line has the rate that the smoothness of target and kernel predicts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every picture of the house must fulfil: contrast, words and rows, looked up in the picture itself."""
+"""Whether a picture is readable: contrast, words and number of panels, read from matplotlib's own objects."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from simlab.core.checking import ensure
 LONG_DECIMALS = re.compile(r"\d\.\d{4,}")
 CODE_NAMES = re.compile(r"\b(network|flow|kernel|data|experiment|target)\.[a-z]|[a-z]_[a-z]{2}")
 LEAST_CONTRAST = 3.0
-"""Ratio of the luminances of white and a colour; WCAG 2 asks for 3 from graphics."""
+"""Least contrast on white, as `contrast` gives it: WCAG 2 asks for 3 in graphics."""
 LEAST_POINTS = 8
-"""Size of the letters in a legend."""
+"""Least size of the letters in a legend."""
 MOST_COLUMNS = 3
-"""Panels in a row."""
+"""Most panels in a row."""
 
 
 def contrast(colour: ColorType, alpha: float | None = 1.0) -> float:
-    """Contrast of a colour on white, as WCAG 2 defines it: 1 (white) to 21 (black)."""
+    """Contrast of a colour on white, a ratio of luminances as WCAG 2 defines it: 1 (white) to 21 (black)."""
     seen = [1 - (1.0 if alpha is None else alpha) * (1 - part) for part in to_rgb(colour)]
     linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in seen]
     return 1.05 / (0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05)
@@ -48,15 +48,17 @@ def marks(line: Line2D) -> tuple[object, object]:
 def labelled(axis: Axes) -> list[tuple[str, Line2D]]:
     """(label, line) of the lines and error bars that have an entry of their own in the legend."""
     handles, names = axis.get_legend_handles_labels()
-    lines = [handle[0] if isinstance(handle, tuple) else handle for handle in handles]  # of error bars the line
+    lines = [
+        handle[0] if isinstance(handle, tuple) else handle for handle in handles
+    ]  # a group of error bars: its line comes first
     return [(name, line) for name, line in zip(names, lines, strict=True) if isinstance(line, Line2D)]
 
 
 def check_looks(picture: Picture) -> None:
     """Raise AssertionError, with one line that says what is wrong, unless a picture is readable.
 
-    Lines and words have contrast, numbers are rounded, no name of the code is seen, mathematics is set as such, and at
-    most three panels are in a row.
+    Lines and words have enough contrast; numbers are rounded; no name of the code is shown; mathematics is set in
+    mathtext; at most three panels are in a row.
     """
     for axis in picture.axes:
         place = axis.get_subplotspec()

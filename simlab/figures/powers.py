@@ -31,13 +31,14 @@ def power_line(
     fit: bool = True,
     seeds: Seeds = "band",
 ) -> None:
-    """Means as points, repetitions as a band or a thin line each, and the fit as a line, its exponent in the legend.
+    """Means over repetitions as points, their range as a band, and the fit as a line, its exponent in the legend.
 
-    x: (k,).
-    y: (k,), or (k, repetitions).
+    x: abscissas, (k,).
+    y: values, (k,), or (k, repetitions).
+    label: what the entry in the legend begins with.
     style: marker and line, such as "o--".
     fit: whether a power law is fitted; otherwise the line joins the points.
-    seeds: how repetitions are drawn.
+    seeds: "band" for their range, "lines" for one thin line per repetition.
     """
     mark, line = style[:1], style[1:]
     abscissa, values = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
@@ -55,7 +56,7 @@ def power_line(
 
 
 def reference_line(axis: Axes, x: ArrayLike, start: float, exponent: float) -> None:
-    """A dotted line of this exponent that begins at `start`, to compare with."""
+    """A dotted line start·(x/x_min)^exponent, to compare with. x: abscissas that it spans."""
     abscissa = np.asarray(x, dtype=np.float64)
     span = np.array([abscissa.min(), abscissa.max()])
     text = f"exponent ${exponent:g}$"
@@ -63,7 +64,7 @@ def reference_line(axis: Axes, x: ArrayLike, start: float, exponent: float) -> N
 
 
 def legend_below(axis: Axes, title: str) -> None:
-    """A legend in the lower left, below all points: the axis grows downwards by what the entries need."""
+    """A legend in the lower left, below all points: the axis is extended downwards by the height of the entries."""
     entries = len(axis.get_legend_handles_labels()[0]) + bool(title)
     if not entries:
         return

@@ -1,6 +1,6 @@
 """Recorded numbers against an axis of the sweep on log axes, with fitted exponents; the other axes are lines.
 
-Of a trajectory its end, or its largest value: a supremum over the recorded instants.
+Of a trajectory the last value is drawn, or the largest: the supremum over the recorded instants.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from simlab.record.schema import RECORD, Output
 from simlab.statistics.sweeps import last_or_largest
 
 FEW_TICKS = 6
+"""Up to this many values of x, each has a tick."""
 
 
 class Scaling(Figure):
@@ -64,7 +65,7 @@ class Scaling(Figure):
             tops = []
             for point, shade in zip(points, colours(len(points)), strict=True):
                 values = last_or_largest(results, name, dict(zip(lines, point, strict=True)), self.of)
-                # What is left are the axis and the seeds, in the order of the sweep, where the seeds are last.
+                # values: (x,) or (x, seeds). The sweep's order is kept, and seeds are its last axis.
                 power_line(axis, x, values, shade, point_label(lines, point), fit=self.fit, seeds=self.seeds)
                 tops.append(np.nanmax(values))
             if self.reference is not None:

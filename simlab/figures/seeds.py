@@ -1,9 +1,9 @@
-"""Repetitions on an axis: their mean as a line, and as a band the range from the least to the largest seed.
+"""Repetitions on an axis: their mean as a line, their range from the least to the largest as a band.
 
-Of `MANY_SEEDS` seeds or more the band is the middle 80 % of them: a range grows with their number.
+With `MANY_SEEDS` seeds or more the band is the middle 80 % of them, because the range grows with their number.
 
-On a logarithmic axis the mean is the geometric one. A seed whose trajectory ends before the others ends the mean too,
-at a cross: a mean over those that are left would be one of survivors. These go on as thin lines of their own.
+On a logarithmic axis the mean is the geometric one. Where the trajectory of one seed ends before the others, the mean
+ends too, at a cross: a mean over the remaining seeds would be one of survivors. They go on as thin lines.
 """
 
 from __future__ import annotations
@@ -27,10 +27,15 @@ SEEDS = Annotated[
     Field(description="mean over seeds with a band (their range; of 10 or more the middle 80 %), or a line per seed"),
 ]
 THIN_POINTS = 0.9
+"""Width of the line of a single seed."""
 
 
 def band(axis: Axes, x: Any, values: Floats, colour: Any) -> None:
-    """The range, or middle 80 %, of values : (places, seeds); the first band of an axis has an entry in its legend."""
+    """The range, or middle 80 %, over seeds. The first band of an axis has an entry in the legend.
+
+    x: (k,).
+    values: (k, seeds).
+    """
     count = values.shape[1]
     if count < 2:
         return
@@ -72,7 +77,7 @@ def course(
             thin = look | ({"lw": THIN_POINTS} if len(curves) > 1 else {})
             axis.plot(one, values, style, label=None if i else label, **thin)
         return
-    # On a log axis what is not positive lies below all that is: the band's foot is there, its mean is not.
+    # Values that are not positive stay in the band, which then reaches the foot of a log axis; means are left out.
     both = np.stack([np.asarray(values, dtype=np.float64)[:least] for values in y], axis=1)
     mean = centre(both, log if geometric is None else geometric)
     axis.plot(x[0][:least], np.where(mean > 0, mean, np.nan) if log else mean, style, label=label, **look)

@@ -18,6 +18,7 @@ from simlab.kernels.spectra.spectrum import Spectrum
 
 Floats = NDArray[np.float64]
 FEW_DECADES = 3.0
+"""An axis that spans less has ticks at 1, 2 and 5 times powers of ten."""
 
 
 def log10_axis(axis: Axes) -> None:
@@ -35,7 +36,13 @@ def eigenvalue_lines(
     label: str,
     power: float = 0.0,
 ) -> None:
-    """Points of both parities, zeros left out, and the law as a line for each parity; all of them times k^power."""
+    """Eigenvalues as points and the predicted law as lines, even and odd degrees apart, all times k^power.
+
+    degrees: k, (K,).
+    log10: log10 of the eigenvalues, (K,); those of 0, −∞, are left out.
+    law: log10 of the predicted eigenvalues, (K,), or None.
+    power: exponent of the compensation.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         lift = power * np.log10(degrees)
         values, line = log10 + lift, None if law is None else law + lift
@@ -59,7 +66,12 @@ def eigenvalue_axes(axis: Axes, title: str) -> None:
 
 
 def compensated_axes(axis: Axes, dim: int, power: float, *, law: str = "") -> None:
-    """Names and scales of a panel of μ_k k^p, flat where the law μ_k ~ k^{−p} holds; of no law it says so."""
+    """Names and scales of a panel of μ_k k^p, which is flat where the law μ_k ~ k^{−p} holds.
+
+    dim: dimension d.
+    power: p; NaN where no law is predicted, which the panel then says.
+    law: symbol for p where every kernel has its own.
+    """
     if not np.isfinite(power):
         axis.set(xscale="log", xlabel="degree $k$", yticks=[])
         axis.text(0.5, 0.6, "no power law is predicted", transform=axis.transAxes, ha="center")
@@ -78,7 +90,7 @@ def compensated_axes(axis: Axes, dim: int, power: float, *, law: str = "") -> No
 
 
 def decay(kernels: Sequence[Kernel], spectra: Sequence[Spectrum]) -> Picture:
-    """Eigenvalues of kernels against the degree; where a law k^{−p} is predicted, also times k^p and over the law."""
+    """Eigenvalues of kernels against the degree; where a law k^{−p} is predicted, also times k^p, and over the law."""
     lawful = spectra[0].domain == "sphere" and any(kernel.endpoints().exponent is not None for kernel in kernels)
     figure, (left, *more) = panels(3 if lawful else 1)
     dim, laws = spectra[0].dim, set()
@@ -98,7 +110,7 @@ def decay(kernels: Sequence[Kernel], spectra: Sequence[Spectrum]) -> Picture:
     left.legend(frameon=False, fontsize=8)
     if laws:
         middle, right = more
-        # Kernels of several laws are each compensated by their own.
+        # With several laws each kernel is compensated by its own.
         compensated_axes(middle, dim, max(laws), law="p" if len(laws) > 1 else "")
         right.axhline(1.0, color=GUIDE, lw=0.8)
         right.set(xscale="log", xlabel="degree $k$", ylabel="eigenvalue / predicted", ylim=(0, 2))

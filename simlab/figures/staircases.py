@@ -1,6 +1,6 @@
 """The share of every degree that is not learned, against log(samples or neurons)/log d; lines: theory, where known.
 
-Every combination of the sweep's other axes has a panel.
+One panel per combination of the sweep's other axes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from simlab.statistics.sweeps import points_of
 
 SIZE = "experiment.size"
 MOST_PANELS = 12
+"""Combinations that are drawn, the first ones."""
 
 
 class Staircases(Figure):

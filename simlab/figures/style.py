@@ -1,4 +1,4 @@
-"""The house style of figures: one place for sizes, colours, files and the panels of a figure."""
+"""The style of all figures: sizes, colours, panels and files."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ matplotlib.use("Agg", force=False)
 PANEL_INCHES = (4.2, 3.5)
 """Width and height of one panel."""
 MOST_COLUMNS = 3
+"""Most panels in a row."""
 TITLE_POINTS = 10
+"""Size of the letters in a panel's title."""
 NEAR_SHARE = 0.05
-"""Ticks nearer to each other than this share of a logarithmic axis would be written over each other."""
+"""Labels of ticks nearer to each other than this share of a logarithmic axis would overlap."""
 
-# Fixed colours, each of a contrast of at least 3:1 on white. Whoever uses two also uses two marks or line styles.
+# Fixed colours, each with a contrast of at least 3:1 on white. Lines of two colours also differ in mark or line style.
 BLUE, RED, BROWN, GREEN, PURPLE, GREY = "C0", "C3", "#b85c00", "#23801f", "C4", "0.4"
 MEASURED, CONTROL_COLOUR = BLUE, RED
 GUIDE = "0.5"
-"""Levels, thresholds and other lines that are no data."""
+"""Colour of levels, thresholds and other lines that are no data."""
 LIGHTEST_SHARE = 0.62
-"""Of the colour map plasma: beyond it the contrast on white falls below 3:1."""
+"""Part of the colour map plasma that is used: beyond it the contrast on white falls below 3:1."""
 
 _TEXT: dict[Any, Any] = {"axes.labelsize": 10, "xtick.labelsize": 9, "ytick.labelsize": 9}
 _FILES: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "simlab", "pdf.fonttype": 42}
@@ -41,7 +43,9 @@ _FILES: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "simlab", "pdf
 def panels(count: int, columns: int = MOST_COLUMNS) -> tuple[Picture, list[Axes]]:
     """A figure of `count` equal panels in rows of at most three, laid out so that nothing overlaps.
 
-    Rows are as even as they can be: four panels are two and two. `columns` asks for shorter rows.
+    Rows are as equal as possible: four panels are two and two.
+
+    columns: most panels in a row, at most three.
     """
     rows = -(-count // min(columns, MOST_COLUMNS))
     figure, axes = _grid(rows, -(-count // rows))
@@ -51,7 +55,7 @@ def panels(count: int, columns: int = MOST_COLUMNS) -> tuple[Picture, list[Axes]
 
 
 def paired_panels(count: int) -> tuple[Picture, list[tuple[Axes, Axes]]]:
-    """A figure of `count` pairs of panels, one above the other, in rows of at most three; one pair lies abreast."""
+    """A figure of `count` pairs of panels, (upper, lower), in rows of at most three; a single one is (left, right)."""
     if count == 1:
         figure, (left, right) = panels(2)
         return figure, [(left, right)]
@@ -95,8 +99,10 @@ def file_format(path: Path) -> str:
 def save(picture: Picture, path: Path, about: Mapping[str, str] | None = None, dpi: int = 150) -> Path:
     """Draw into a PNG, PDF or SVG file, by its suffix, that appears whole or not at all.
 
-    Same picture, same bytes: no date is written. Text stays text in SVG and PDF. `about` goes into the text fields of a
-    PNG.
+    The same picture gives the same bytes: no date is written. Text stays text in SVG and PDF.
+
+    about: key → value, for the text fields of a PNG.
+    dpi: pixels per inch of a PNG.
     """
     kind = file_format(path)
     for axis in picture.axes:
@@ -112,13 +118,13 @@ def save(picture: Picture, path: Path, about: Mapping[str, str] | None = None, d
 
 
 def colours(count: int) -> list[Any]:
-    """`count` colours from dark to lighter, in order without colour vision, each of contrast 3:1 or more on white."""
+    """`count` colours from dark to light, so that their order shows without colour vision; contrast on white ≥ 3:1."""
     map_ = matplotlib.colormaps["plasma"]
     return [map_(LIGHTEST_SHARE * i / max(1, count - 1)) for i in range(count)]
 
 
 def tick_at(axis: Axes, values: Any) -> None:
-    """Ticks of a logarithmic x axis at these values alone, as plain numbers; one too near to another is left out."""
+    """Ticks of a logarithmic x axis at these values only, as plain numbers; a value too near to a tick has none."""
     values = sorted(set(np.asarray(values).tolist()))
     least = (values[-1] / values[0]) ** NEAR_SHARE if values[0] > 0 else 1.0
     ticks = values[:1]

@@ -1,8 +1,11 @@
-"""Results made up for any spec, so that its figure can be drawn without a run.
+"""Made-up results for any spec, so that its figure can be drawn without a run.
 
-Every name that the spec's points record is there, with its dimensions. Floats are positive, fall along a trajectory and
-differ between points and seeds; steps and times rise; the ends ``_low`` and ``_high`` of an interval lie around the
-rest, a ``_total`` above it, and exponents have two decimals. What the numbers say means nothing.
+Every name that the spec's points record is there, with its dimensions. The numbers mean nothing:
+
+- floats are positive, fall along a trajectory, and differ between points and seeds;
+- steps and times rise;
+- ``…_low`` is below and ``…_high`` above the other numbers, ``…_total`` above all;
+- exponents have two decimals.
 """
 
 from __future__ import annotations
@@ -17,17 +20,18 @@ from simlab.record.reader import Results
 from simlab.record.schema import RECORD
 
 ENDS = {"_low": 0.1, "_high": 0.95, "_total": 2.0}
-"""How a name ends → its value, outside of the range of the other numbers."""
+"""End of a name → the value of what is so named, outside the range of the other numbers."""
 UNNAMED_SIZE = 3
 """Length of a dimension that has no coordinates."""
 MOST_RECORDS = 6
+"""Most records of a trajectory, unless asked for more."""
 
 
 class SyntheticResults(Results):
     """Results of a spec that was never run.
 
     records: length of every trajectory; by default what the spec asks for, but at most `MOST_RECORDS`.
-    values: numbers or arrays for recorded names that need sensible ones.
+    values: recorded name → number or array, for names whose numbers must make sense.
     """
 
     def __init__(self, spec: Spec, records: int | None = None, **values: Any) -> None:

@@ -1,6 +1,6 @@
 """Recorded trajectories: one panel per name, one line per point of the sweep, its mean over seeds with a band.
 
-Beside them, dashed and of the same colour, another trajectory of the point, such as what theory predicts of it.
+A second trajectory of the point, such as a prediction of the theory, can be drawn dashed in the same colour.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from simlab.record.schema import RECORD, Output
 from simlab.statistics.sweeps import each_seed
 
 MOST_COLOURS = 8
+"""Up to this many points, each has its own colour."""
 
 
 class Trajectories(Figure):
@@ -62,7 +63,7 @@ class Trajectories(Figure):
         figure, axes = panels(len(self.y))
         dims = [dim for dim in results.dims["length"] if dim != "seed"]
         points = list(itertools.product(*(results[dim].tolist() for dim in dims)))
-        # Few points have a colour each; of many, those of one value of the first axis share theirs.
+        # Few points have a colour each. Of many, those with the same value of the first axis share one.
         own = len(points) <= MOST_COLOURS or len(dims) == 1
         keys = points if own else list(dict.fromkeys(point[:1] for point in points))
         shades = dict(zip(keys, colours(len(keys)), strict=True))

@@ -1,6 +1,6 @@
-"""The words of figures: recorded names and axes of a sweep as a reader says them, numbers rounded, symbols by mathtext.
+"""The words of figures: readable names of recorded numbers and axes of a sweep, rounded numbers, symbols in mathtext.
 
-`SYMBOLS` is the one table of names: a dotted key of the spec, or its last part, to words and symbol.
+`SYMBOLS` is the table of names: a recorded name, a dotted key of the spec, or the key's last part → words and symbol.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SYMBOLS = {
 }
 SYMBOL = re.compile(r"\$(\\?[a-zA-Z]+)\$")
 PLAIN_BELOW = 1e5
-"""Numbers from here on, and below 1e-4, are written as powers of ten."""
+"""Numbers of this size or more, and those below 1e-4, are written with powers of ten."""
 
 
 def readable(name: str) -> str:
@@ -56,7 +56,10 @@ def readable(name: str) -> str:
 
 
 def number(value: Any, among: Iterable[Any] = ()) -> str:
-    """``3.16``, ``1024``, ``$10^{-5}$``: to three digits, or as many more as tell it from others that are not equal."""
+    """A number to three digits: ``3.16``, ``1024``, ``$10^{-5}$``.
+
+    among: other numbers; so many more digits are written that unequal ones look different.
+    """
     if isinstance(value, bool | int | np.integer) or not hasattr(value, "__float__"):
         return str(value)
     others = [float(other) for other in among if hasattr(other, "__float__") and float(other) != float(value)]
@@ -83,8 +86,14 @@ def _rounded(value: float, digits: int) -> str:
 
 
 def point_label(dims: Iterable[str], values: Iterable[Any]) -> str:
-    """``ntk, depth 3, $d = 10$``: of a kind its name alone, of a whole table, ``{"kind": "ntk", "depth": 3}``, its
-    values, of what has a symbol that and its value."""
+    """A point of the sweep in words: ``ntk, depth 3, $d = 10$``.
+
+    A kind is its name, a table such as ``{"kind": "ntk", "depth": 3}`` its values; other axes are name or symbol with
+    the value.
+
+    dims: names of the axes.
+    values: the point's value on each.
+    """
     words = []
     for dim, value in zip(dims, values, strict=True):
         name = dim.rpartition(".")[2].replace("_", " ")

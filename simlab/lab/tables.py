@@ -59,13 +59,8 @@ class Given:
         return cls(text, tuple(json.loads(line.removeprefix(SETTING)) for line in settings.splitlines()))
 
 
-def read_tables(path: str | Path, most_bytes: int = MOST_BYTES) -> Tables:
-    """A TOML file as tables; a missing file or a syntax error is one line that says where."""
-    return read_file(path, most_bytes)[0]
-
-
 def read_file(path: str | Path, most_bytes: int = MOST_BYTES) -> tuple[Tables, str]:
-    """The tables of a TOML file, and its text."""
+    """The tables of a TOML file, and its text; a missing file or a syntax error is one line that says where."""
     path = Path(path)
     try:
         text = read_text(path, most_bytes)

@@ -9,8 +9,8 @@ K once per column.) The iteration runs in *cycles*:
 3. Columns whose true residual is above the tolerance start the next cycle from there (iterative refinement). If
    products are in float32, a cycle ends at `CYCLE_RATIO` of its first residual: rounding spoils the rest.
 
-A column has *stalled* if a cycle reduced its true residual by less than a factor of two. It leaves the iteration with
-the best solution found.
+A column has *stalled* if a cycle reduced its true residual by less than a factor of two, or if it has used up its
+iterations. It ends with the best solution found.
 
 The state consists of plain arrays: a run that was stopped continues from them, bit for bit.
 """
@@ -91,7 +91,7 @@ class State:
     active: indices of the columns that still iterate, (a,), ascending; empty when all is done.
     R: their recursive residuals, (n, a).
     P: their search directions, (n, a).
-    rz: their scalars R·P⁻¹R, where P⁻¹ is the preconditioner, (a,).
+    rz: their scalars R·Z, where Z is what the preconditioner makes of R, (a,).
     goals: norms of R at which they leave the cycle, (a,).
     """
 

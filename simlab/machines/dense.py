@@ -128,8 +128,8 @@ def fill_upper(A: Floats) -> None:
 class Cholesky:
     """D(A + λI)D = LLᵀ, stored in A's own memory.
 
-    D is diagonal and brings the diagonal of A + λI into [½, 2]. So inputs of very different norms do not make a matrix
-    look singular. Its entries are powers of two, by which scaling is exact.
+    D is diagonal and brings the diagonal of D(A + λI)D into [½, 2]. So inputs of very different norms do not make a
+    matrix look singular. The entries of D are powers of two, so scaling is exact; D = I if they would all be equal.
 
     How A's memory is packed: LAPACK reads it in column order, as Aᵀ, and writes L to the lower triangle of that, which
     is A's upper one, and to the diagonal. A's lower triangle still has D(A + λI)D; its diagonal is kept as a copy. So

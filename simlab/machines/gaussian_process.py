@@ -126,5 +126,5 @@ def _draws(covariance: Floats, outer: tuple[int, ...], rng: np.random.Generator)
 def _count(count: Any, numbers: int) -> int:
     """The number of draws, checked: at least 1, and draws of `numbers` floats each must fit into memory."""
     found = checks.whole(count, "count", least=1)
-    checks.room(2 * found * numbers, f"count = {found}")
+    checks.memory(2 * found * numbers, f"count = {found}")
     return found

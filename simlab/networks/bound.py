@@ -65,7 +65,7 @@ def checked_start(dim: Any, rng: Any, size: Callable[[int], int]) -> int:
     """
     found = checks.dimension(dim)
     checks.generator(rng)
-    checks.room(2 * size(found), f"dim = {found}: the network's weights")
+    checks.memory(2 * size(found), f"dim = {found}: the network's weights")
     return found
 
 

@@ -24,7 +24,7 @@ def get(name: str, **fields: Any) -> Observable:
 def check(kind: Observable, view: View | None = None) -> None:
     """Run the contract tests on one observable; AssertionError, one line, where it breaks the contract.
 
-    view: an instant to measure at; left out, instants of small networks are tried until one fits.
+    view: an instant to measure at; by default instants of small networks are tried until one fits.
     """
     from simlab.observables.checking import check_observable
 

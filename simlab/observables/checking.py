@@ -1,4 +1,4 @@
-"""Whether an observable keeps the contract: its own tests run on every kind, also on one from another package."""
+"""The contract tests of an observable, also for a kind from another package."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ SCENES: tuple[dict[str, dict[str, Any]], ...] = (
         "data": {"kind": "gaussian", "dim": 4},
     },
 )
-"""What the check tries one after another, until the observable's own `check` accepts it."""
+"""Small settings, tried in this order until the observable's own `check` accepts one."""
 
 
 @dataclass(frozen=True)
 class _PopulationView(View):
-    """An instant of an exact population flow, which knows its loss and has no training samples."""
+    """An instant of an exact population flow: a loss, but no training samples."""
 
     @cached_property
     def train_loss(self) -> float:
@@ -43,7 +43,7 @@ class _PopulationView(View):
 def check_observable(observable: Observable, view: View | None = None) -> None:
     """Raise AssertionError, one line, where the observable breaks the contract.
 
-    view: an instant to measure at; left out, a small network that the observable accepts.
+    view: an instant to measure at; by default one of a small network that the observable accepts.
     """
     check_value(observable, Observable)
     declared = observable.outputs()
@@ -60,7 +60,7 @@ def check_observable(observable: Observable, view: View | None = None) -> None:
 
 
 def small_view(observable: Observable) -> View:
-    """An instant of a small flow that the observable makes sense of; AssertionError where none of `SCENES` fits."""
+    """An instant of a small flow that the observable accepts; AssertionError where it refuses all `SCENES`."""
     refused = []
     for scene in SCENES:
         for samples in (SAMPLES, 0):
@@ -75,21 +75,23 @@ def small_view(observable: Observable) -> View:
 
 
 def _scene(scene: dict[str, dict[str, Any]], samples: int) -> tuple[View, Setting]:
+    """An instant, and its setting, of the tables `scene` with this number of training samples."""
     rng = np.random.default_rng(0)
     rooms = {"network": "networks", "target": "targets", "data": "data"}
     network, target, law = (choose(rooms[key], table, key) for key, table in scene.items())
     dim = law.dimension()
-    drawn, theta0 = target.draw(dim, rng), network.initialise(dim, rng)
+    function, theta0 = target.draw(dim, rng), network.initialise(dim, rng)
     X, X_test, X_validation = (law.sample(count, rng) for count in (SAMPLES, TEST_SAMPLES, VALIDATION_SAMPLES))
     view = View(
-        theta=theta0 + 0.1 * rng.standard_normal(theta0.size), theta0=theta0, X=X, y=drawn(X), X_test=X_test,
-        y_test=drawn(X_test), X_validation=X_validation, y_validation=drawn(X_validation), network=network, alpha=2.0,
-        step=3, time=0.6, step_size=0.2, data=law, target=drawn, linear=theta0 - 0.1,
+        theta=theta0 + 0.1 * rng.standard_normal(theta0.size), theta0=theta0, X=X, y=function(X), X_test=X_test,
+        y_test=function(X_test), X_validation=X_validation, y_validation=function(X_validation), network=network,
+        alpha=2.0, step=3, time=0.6, step_size=0.2, data=law, target=function, linear=theta0 - 0.1,
     )  # fmt: skip
     return view, Setting(network, target, law, samples, TEST_SAMPLES, VALIDATION_SAMPLES)
 
 
 def _without_samples(view: View) -> View:
+    """The same instant in an exact population flow."""
     given = {one.name: getattr(view, one.name) for one in fields(view)}
     return _PopulationView(**(given | {"X": view.X[:0], "y": view.y[:0], "linear": None, "cache": {}}))
 
@@ -125,6 +127,7 @@ def _check_measured(observable: Observable, declared: dict[str, Output], view: V
 
 
 def _bits(measured: dict[str, Any]) -> dict[str, bytes]:
+    """Name → the bytes of what was measured: equal only if every bit is."""
     return {name: np.asarray(value).tobytes() for name, value in measured.items()}
 
 
@@ -134,7 +137,7 @@ def _check_same(observable: Observable, first: View, second: View, says: str) ->
 
 
 def _check_bits(observable: Observable, begun: View, later: View) -> None:
-    """Measured twice, and after a stop, where what was kept from earlier records is gone."""
+    """The same bits when measured twice, and when the cache of earlier records is lost, as after a stop."""
     _check_same(observable, later, later, "measured twice at one instant, it gives other numbers")
     cache: dict[str, Any] = {}
     observable.measure(replace(begun, cache=cache))

@@ -2,11 +2,12 @@
 
     D = E_x̄ (F(x̄)/α − 1)² = E_x̄ F(x̄)²/α² − 1,     x̄ uniform on the unit sphere, where E F = α,
 
-the relative distance of F from α‖x‖ (under φ² itself ‖x‖ has no second moment). Exact: ½E F² is the population risk of
-the two-layer net F = (1/m₁) Σ ‖v_i‖ σ(v_i·x̄) without a teacher (`networks.population`, the arc-cosine kernel), m₁²/2
-angles. With its gradient dD/dt = ⟨∇_v D, v̇⟩ is exact as well, v̇ = −m₁ ∂R/∂v the flow's velocity on the training
-samples in the time of particles. For independent v of a symmetric law the mean of D is, to leading order,
-ρ[1/(2C_Γ²) − 1]/m₁, ρ = E‖v‖⁴/(E‖v‖²)²: the fluctuation of the particles' own α, (ρ − 1)/m₁, is no part of it.
+the relative distance of F from α‖x‖ on the sphere (under φ² itself ‖x‖ has no second moment). D is exact: ½E F² is the
+population risk, without a teacher, of the two-layer net F = (1/m₁) Σ ‖v_i‖ σ(v_i·x̄) (`networks.population`, the
+arc-cosine kernel of m₁²/2 angles). Its gradient makes dD/dt = ⟨∇_v D, v̇⟩ exact as well, where v̇ = −m₁ ∂R/∂v is the
+flow's velocity on the training samples in the time of particles. For independent v of a symmetric law the mean
+of D is, to leading order, ρ[1/(2C_Γ²) − 1]/m₁, ρ = E‖v‖⁴/(E‖v‖²)². The fluctuation of the
+particles' own α, (ρ − 1)/m₁, is no part of it.
 """
 
 from __future__ import annotations
@@ -23,22 +24,22 @@ from simlab.record.schema import RECORD, Output
 from simlab.sphere.mean_relu import mean_relu
 
 Floats = NDArray[np.float64]
-WIDEST = 12_000
-"""The most neurons: their products take 1.2 GB."""
+MOST_NEURONS = 12_000
+"""The products of all pairs of so many neurons take 1.2 GB."""
 
 
 def relative_error(V: Floats) -> tuple[float, Floats]:
-    """D and ∂D/∂V : (m, d) of neurons V."""
+    """D and its gradient ∂D/∂V (m, d), of neurons V (m, d)."""
     m, d = V.shape
     norms = np.linalg.norm(V, axis=1)
-    out = np.empty(m * (d + 1))
+    out = np.empty(m * (d + 1))  # gradient by the factors (m,), then by the weights (m, d)
     with one_blas_thread():
         half = gradient(
             *ReLU().tile(), np.concatenate([norms, V.ravel()]), np.empty((0, d)), np.empty((0, 1)), 1.0,
             np.array([m, d, 1, 1]), np.array([1.0 / m, 1.0 / d]), out, np.empty(scratch_size(m, d, 0)),
         )  # fmt: skip
     units = np.divide(V, norms[:, np.newaxis], out=np.zeros_like(V), where=norms[:, np.newaxis] > 0.0)
-    slope = out[m:].reshape(m, d) + out[:m, np.newaxis] * units  # of ½E F², a neuron's factor ‖v‖ included
+    slope = out[m:].reshape(m, d) + out[:m, np.newaxis] * units  # gradient of ½E F², through the factor ‖v_i‖ too
     alpha = mean_relu(d) * float(norms @ norms) / m
     alpha_slope = 2.0 * mean_relu(d) / m * V
     return 2.0 * half / alpha**2 - 1.0, 2.0 * slope / alpha**2 - 4.0 * half / alpha**3 * alpha_slope
@@ -49,8 +50,10 @@ class DiscretisationError(Observable):
 
     def check(self, setting: Setting) -> None:
         width = three_layers(setting.network, self.kind).first_width()
-        if width is not None and width > WIDEST:
-            raise ValueError(f"network.width = {width}: discretisation_error compares all pairs of at most {WIDEST}")
+        if width is not None and width > MOST_NEURONS:
+            raise ValueError(
+                f"network.width = {width}: discretisation_error compares all pairs of at most {MOST_NEURONS}"
+            )
 
     def outputs(self) -> dict[str, Output]:
         return {

@@ -1,7 +1,8 @@
 """The effective rank of the features, the last hidden layer H (n, m): how many directions they use. MATH §6.
 
-With λ_i the eigenvalues of H Hᵀ and p_i = λ_i/Σλ: the participation ratio 1/Σ p_i² and exp(−Σ p_i log p_i). Both are 1
-for one direction and k for k equal ones; the first is the smaller. H is taken at the training inputs.
+Let λ_i be the eigenvalues of H Hᵀ, H at the training inputs, and p_i = λ_i/Σλ. Measured are the participation ratio
+1/Σ p_i² and the entropy rank exp(−Σ p_i log p_i). Both are 1 for one direction and k for k equal ones; the first
+is never the larger one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from simlab.record.schema import RECORD, Output
 
 
 def ranks(eigenvalues: NDArray[np.floating[Any]]) -> dict[str, float]:
-    """Both ranks from the eigenvalues λ_i, which are at least 0 up to rounding; both 0 where all are 0."""
+    """Both ranks, by name, from eigenvalues λ_i (k,). Negative ones, rounding, are left out; without any left, 0."""
     values = eigenvalues[eigenvalues > 0.0]
     if not values.size:
         return {"participation_ratio": 0.0, "entropy_rank": 0.0}

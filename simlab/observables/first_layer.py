@@ -1,8 +1,9 @@
 """The first layer F of a three-layer mean-field net beside α‖x‖, which it is at infinite width. MATH §8.
 
-α = (C_Γ/√d) mean ‖v‖², and over the test inputs F(x)/(α‖x‖): a function of the direction alone, of mean 1 over the
-sphere for any neurons, 1 everywhere where their law is spherically symmetric. The mean, the spread, the extremes, and,
-for F/α against ‖x‖, the medians of both in groups of test inputs by their radius (which has no mean).
+Measured are α = (C_Γ/√d) mean ‖v‖² and, over the test inputs, mean, spread and extremes of F(x)/(α‖x‖). This ratio
+depends on the direction of x alone. Its mean over the sphere is 1 for any neurons; it is 1 everywhere if their law is
+spherically symmetric. For a picture of F/α against ‖x‖, test inputs are put into groups by their radius, and the
+medians of both are recorded per group (the radius has no mean).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The picture of the proof at d = 2: |(fφ)^| of the network and |(gφ)^| of the target. MATH §8.
 
-A two-layer network is a sum of functions of one direction each, so that (fφ)^ lies in the tubes span(w_j) + R_d B; a
-radial g has a ring. No such f can reach what of gφ lies outside the tubes: E(f − g)² is at least that energy. Tubes are
-those of the first layer, also for a network that is no sum over them: a three-layer net leaves its tubes.
+A two-layer network is a sum of functions of one direction each, so (fφ)^ lies in the tubes span(w_j) + R_d B. The
+transform of a radial g is a ring. No such f has energy outside its tubes, so E(f − g)² is at least the energy of gφ
+there. The tubes are always those of the first layer, also of a deeper network: a three-layer net leaves its tubes.
 
 Everything is done in natural coordinates y, x = scale·y, on a box of side L with `grid`² points:
 
@@ -40,19 +40,19 @@ from simlab.targets.radial_function import Radial
 
 Floats = NDArray[np.float64]
 
-SIDE = 100.0
+LEAST_SIDE = 100.0
 """Least side L of the box, in natural units: 0.8 % of the law is beyond σ, and the blur is 0.02 R_d."""
-BLURS = 4.0
-"""How many standard deviations of the blur are added to the half width of a tube."""
+BLUR_DEVIATIONS = 4.0
+"""Standard deviations of the blur that are added to the half width of a tube."""
 
 
 @dataclass(frozen=True)
 class Box:
     """The box: points y = (i − N/2) L/N, i < N, on each axis; frequencies k/L.
 
-    points: number N of points on an axis.
-    side: length L.
-    bins: how many frequencies a pixel is wide, an odd number.
+    points: number N of points per axis.
+    side: length L of a side, in natural units.
+    bins: width of a pixel in frequencies, an odd number.
     """
 
     points: int
@@ -61,14 +61,14 @@ class Box:
 
     @property
     def blur(self) -> float:
-        """Standard deviation 1/(2πσ) of the blur."""
+        """Standard deviation 1/(2πσ) of the blur, σ = L/8."""
         return 8.0 / (2.0 * math.pi * self.side)
 
 
-def box(picture: FourierPicture) -> Box:
-    """The smallest box of side SIDE or more in which a pixel is a whole, odd number of frequencies."""
+def _box(picture: FourierPicture) -> Box:
+    """The smallest box of side LEAST_SIDE or more in which a pixel is a whole, odd number of frequencies wide."""
     pixel = 2.0 * picture.extent / (picture.pixels - 1) * BallLaw.natural(2).ball_radius
-    bins = 2 * math.ceil((SIDE * pixel - 1.0) / 2.0) + 1 if SIDE * pixel > 1.0 else 1
+    bins = 2 * math.ceil((LEAST_SIDE * pixel - 1.0) / 2.0) + 1 if LEAST_SIDE * pixel > 1.0 else 1
     return Box(picture.grid, bins / pixel, bins)
 
 
@@ -79,7 +79,7 @@ def _angles(view: View) -> Floats:
 
 
 def _window(here: Box) -> Floats:
-    """φ times the taper, (N, N); one quadrant is computed and mirrored."""
+    """φ times the taper at the points of the box, (N, N); one quadrant is computed and mirrored."""
     n, step = here.points, here.side / here.points
     half = step * np.arange(n // 2 + 1)
     r = np.hypot(half[:, np.newaxis], half)
@@ -89,12 +89,12 @@ def _window(here: Box) -> Floats:
 
 
 def _share(part: float, whole: float) -> float:
-    """part/whole; of nothing, none. A doubled net starts at f = 0, which some CPUs have exactly, others to rounding."""
+    """part/whole; 0 where the whole is 0, as for a doubled net, which starts at f = 0 (on some CPUs up to rounding)."""
     return float(part / whole) if whole > 0.0 else 0.0
 
 
 def _on_grid(here: Box, scale: float, function: Any) -> Floats:
-    """Values (N, N) at x = scale·y, rows of the second coordinate."""
+    """Values (N, N) of a function X (n, 2) → (n,) at x = scale·y; y₂ is constant along a row."""
     n = here.points
     axis = scale * here.side / n * (np.arange(n) - n // 2)
     values, rows = np.empty((n, n)), max(1, (1 << 18) // n)
@@ -106,7 +106,11 @@ def _on_grid(here: Box, scale: float, function: Any) -> Floats:
 
 
 def _energies(values: Floats, here: Box) -> Floats:
-    """|transform|² per frequency, (N, N/2+1). Half the plane is there and counted twice: the sum is ∫ values²."""
+    """|transform|² per frequency, (N, N/2+1), of values (N, N).
+
+    The transform of real values is symmetric: only half of the plane is stored, and counted twice, but for the columns
+    that are their own mirror image. The sum is ∫ values².
+    """
     transform = rfft2(values)
     found = (transform.real**2 + transform.imag**2) * (here.side / here.points**2) ** 2
     found[:, 1 : -1 if here.points % 2 == 0 else None] *= 2.0
@@ -114,11 +118,11 @@ def _energies(values: Floats, here: Box) -> Floats:
 
 
 def _of_target(here: Box, scale: float, target: Any, window: Floats) -> tuple[Floats, float]:
-    """Energies as of `_energies`, and their sum over all frequencies, also those beyond the grid."""
+    """Energies of gφ as in `_energies`, and their sum over all frequencies, those beyond the grid included."""
     if not isinstance(target, Radial):
         found = _energies(_on_grid(here, scale, target) * window, here)
         return found, float(found.sum())
-    # Panels of half a wave of φ or less, and of the highest frequency's: 16 nodes on each are right to rounding.
+    # Panels of at most half a wave of φ and of the highest frequency: 16 nodes on each are exact up to rounding.
     highest = here.points / here.side / math.sqrt(2.0)
     inner = np.array([b for b in target.breaks if b < 0.625 * scale * here.side]) / scale  # to 5 σ
     edges = np.unique(np.concatenate([inner, np.linspace(0.0, 0.625 * here.side, math.ceil(here.side * highest) + 1)]))
@@ -127,7 +131,7 @@ def _of_target(here: Box, scale: float, target: Any, window: Floats) -> tuple[Fl
     values = target.profile(scale * r) * BallLaw.natural(2).phi(r) * np.exp(-0.5 * (8.0 / here.side * r) ** 2)
     inside = values != 0.0
     r, values, weights = r[inside], values[inside], (2.0 * math.pi * r * weights)[inside]
-    # The transform varies over 1/side; interpolated by cubic splines from a quarter of that.
+    # The transform varies over 1/side: it is computed at multiples of a quarter of that, with cubic splines between.
     rho = np.arange(math.ceil(4.0 * here.side * highest) + 4) / (4.0 * here.side)
     along = np.concatenate(
         [j0(2.0 * math.pi * np.outer(some, r)) @ (weights * values) for some in np.array_split(rho, 64)]
@@ -140,9 +144,9 @@ def _of_target(here: Box, scale: float, target: Any, window: Floats) -> tuple[Fl
 
 
 def _outside(picture: FourierPicture, here: Box, angles: Floats) -> NDArray[np.bool_]:
-    """Frequencies of the picture in no tube, (N, N/2+1)."""
+    """Which frequencies are within the picture and in no tube, (N, N/2+1). angles: directions of the tubes, (m,)."""
     radius = BallLaw.natural(2).ball_radius
-    reach = radius + BLURS * here.blur
+    reach = radius + BLUR_DEVIATIONS * here.blur
     x = np.arange(here.points // 2 + 1) / here.side
     y = (np.fft.fftfreq(here.points) * here.points / here.side)[:, np.newaxis]
     outside = np.hypot(x, y) <= picture.extent * radius
@@ -152,10 +156,10 @@ def _outside(picture: FourierPicture, here: Box, angles: Floats) -> NDArray[np.b
 
 
 def _picture(picture: FourierPicture, here: Box, energies: Floats) -> Floats:
-    """Root mean square over pixels of |transform|, (pixels, pixels)."""
+    """Root mean square of |transform| over each pixel, (pixels, pixels)."""
     half = (picture.pixels // 2) * here.bins + here.bins // 2
     rows = np.arange(-half, half + 1)
-    right = energies[rows % here.points, : half + 1] * here.side**2  # from the energy of a bin to a density
+    right = energies[rows % here.points, : half + 1] * here.side**2  # energy per frequency → energy per area
     right[:, 1:] /= 2.0
     whole = np.concatenate([right[::-1, :0:-1], right], axis=1)
     return np.asarray(np.sqrt(whole.reshape(picture.pixels, here.bins, picture.pixels, here.bins).mean(axis=(1, 3))))
@@ -187,7 +191,7 @@ class FourierPicture(Observable):
             raise ValueError(f"data.dim = {law.dimension()}: fourier_picture is drawn in the plane, dim = 2")
         if not setting.network.has_directions:
             raise ValueError(f"network.kind = {setting.network.kind!r}: fourier_picture needs neurons of a first layer")
-        largest = self.grid / (2.0 * box(self).side * BallLaw.natural(2).ball_radius)
+        largest = self.grid / (2.0 * _box(self).side * BallLaw.natural(2).ball_radius)
         if 1.5 * self.extent > largest:
             raise ValueError(
                 f"observables fourier_picture.grid = {self.grid}: reaches the frequency {largest:.1f} R_d, "
@@ -209,7 +213,7 @@ class FourierPicture(Observable):
         }
 
     def measure(self, view: View) -> dict[str, Any]:
-        here = box(self)
+        here = _box(self)
         assert view.data is not None  # what `check` asks for
         scale = view.data.radius_law().scale
         window = view.cached("fourier window", lambda: _window(here))

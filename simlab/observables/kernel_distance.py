@@ -44,6 +44,7 @@ class Modes(NamedTuple):
 
 
 def _modes(view: View) -> Modes:
+    """The modes of the kernel flow that starts where the network started."""
     n, limit = len(view.y), view.network.limit_kernel(view.dim)
     rates, V = np.linalg.eigh(limit.gram(view.X) / n)
     moving = rates > n * np.finfo(np.float64).eps * rates[-1]
@@ -54,8 +55,14 @@ def _modes(view: View) -> Modes:
     )
 
 
-def grown(rates: Floats, time: float, step: int, step_size: float | None) -> Floats:
-    """1 − ρ, the share of the way to the labels that each mode has gone; without cancellation for slow modes."""
+def _learned_share(rates: Floats, time: float, step: int, step_size: float | None) -> Floats:
+    """1 − ρ (k,), the share of the way to the labels that each mode has gone.
+
+    rates: λ, (k,).
+    time, step, step_size: as in `View`.
+
+    expm1 and log1p keep the digits of slow modes, for which ρ is near 1.
+    """
     if step_size is None:
         return np.asarray(-np.expm1(-rates * time))
     x = step_size * rates
@@ -64,7 +71,7 @@ def grown(rates: Floats, time: float, step: int, step_size: float | None) -> Flo
 
 
 def _root_mean_square(values: Floats) -> float:
-    """∞ where the values overflowed."""
+    """(mean of squares)^{1/2}; ∞ where the values overflowed."""
     size = float(np.sqrt(np.mean(values**2)))
     return size if np.isfinite(size) else float("inf")
 
@@ -98,7 +105,7 @@ class KernelDistance(Observable):
     def measure(self, view: View) -> dict[str, float]:
         modes = view.cached("kernel_distance", lambda: _modes(view))
         with np.errstate(over="ignore", invalid="ignore"):
-            moved = grown(modes.rates, view.time, view.step, view.step_size) * modes.parts
+            moved = _learned_share(modes.rates, view.time, view.step, view.step_size) * modes.parts
             train, test = modes.start + modes.train @ moved, modes.start_test + modes.test @ moved
             return {
                 "kernel_train_distance": _root_mean_square(view.predict(view.X) - train),

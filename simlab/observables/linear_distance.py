@@ -1,7 +1,7 @@
 """How far the network is from the linearised one, trained from the same start in the same flow. MATH §6.
 
-f_lin(x) = f_θ0(x) + ⟨θ_lin − θ0, ∇f_θ0(x)⟩. ‖θ − θ_lin‖, and the root mean square of α(f_θ − f_lin) over test inputs:
-O(1/α²) and O(1/α) on a fixed horizon of lazy training.
+With f_lin(x) = f_θ0(x) + ⟨θ_lin − θ0, ∇f_θ0(x)⟩, measured are ‖θ − θ_lin‖ and the root mean square of α(f_θ − f_lin)
+over the test inputs: O(1/α²) and O(1/α) on a fixed horizon of lazy training.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class LinearDistance(Observable):
         }
 
     def measure(self, view: View) -> dict[str, float]:
-        assert view.linear is not None  # what needs_linearised says
+        assert view.linear is not None  # by needs_linearised
         moved = view.network.push(view.theta0, view.linear - view.theta0, view.X_test)
         linear = view.predict(view.X_test, view.theta0) + view.alpha * moved
         return {

@@ -2,10 +2,10 @@
 
     ½E(y−f)² = ½E(y−f̃)² + ½E(f̃−f)² + E(y−f̃)(f̃−f),      f̃(r) = E_x̄ f(r x̄),     and the last is 0 for a radial y.
 
-As F is 1-homogeneous, f̃(r) = E_x̄ h(r F(x̄)), h the outer layer. Expectations over the test samples; f̃ is a mean over
-`directions` of x̄ of its own, drawn once and for all, so that it is independent of the test inputs and of the net. The
-standard error of the cross term has both: that of the n test inputs, (y−f̃)(f̃−f) being a mean over them, and that of
-the K directions x̄_k, of which it is to first order the mean of (1/n) Σ_i (y_i − 2f̃_i + f_i)(h(r_i F(x̄_k)) − f̃_i).
+As F is 1-homogeneous, f̃(r) = E_x̄ h(r F(x̄)), h the outer layer. E is the mean over the n test samples. E_x̄ is the mean
+over K = `directions` fixed random directions x̄_k, independent of the test inputs and of the net. The standard error of
+the cross term is made of two: that of a mean of (y−f̃)(f̃−f) over n test inputs, and that of a mean over K directions,
+to first order of (1/n) Σ_i (y_i − 2f̃_i + f_i)(h(r_i F(x̄_k)) − f̃_i).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class LossSplit(Observable):
         h = view.alpha * network.outer(w, b, np.multiply.outer(along, r))  # (K, n)
         symmetric, f = h.mean(axis=0), view.predict(view.X_test)
         cross = (y - symmetric) * (symmetric - f)
-        by_direction = h @ (y - 2.0 * symmetric + f) / n  # and a constant, which has no variance
+        by_direction = h @ (y - 2.0 * symmetric + f) / n  # up to a constant, which does not change the variance
         return {
             "split_loss": float(np.mean((y - f) ** 2)) / 2,
             "split_radial": float(np.mean((y - symmetric) ** 2)) / 2,

@@ -1,11 +1,11 @@
 """Whether the first layer's neurons v_i = ‖v_i‖ v̄_i of a three-layer mean-field net are spread evenly. MATH §8.
 
-- the coefficient of variation of ‖v‖: 0 where all are as long;
-- Rayleigh's d m ‖mean v̄‖² ~ χ²_d, and Bingham's ½ d(d+2) m (tr T² − 1/d) ~ χ²_{(d−1)(d+2)/2} with T = mean v̄v̄ᵀ, as
-  m → ∞ under the uniform law, with the p-values of these limits: the first sees an axis with a sign, the second one
-  without (Mardia and Jupp, Directional Statistics, §10.4, §10.7);
-- the same weighted by ‖v‖², the weights that F gives the directions: ‖Σ ‖v‖²v̄‖/Σ‖v‖² and (d tr T_w² − 1)^{1/2} with
-  T_w = Σ vvᵀ/Σ‖v‖²: both 0 for an even spread, at random about m^{−1/2} in size.
+- The coefficient of variation of ‖v‖: 0 where all lengths are equal.
+- Rayleigh's statistic d m ‖mean v̄‖² and Bingham's ½ d(d+2) m (tr T² − 1/d), T = mean v̄v̄ᵀ, with their p-values. Under
+  the uniform law and as m → ∞ they are χ² with d and (d−1)(d+2)/2 degrees of freedom. The first detects a preferred
+  direction, the second a preferred axis without sign (Mardia and Jupp, Directional Statistics, §10.4, §10.7).
+- The same with weights ‖v‖², which F gives the directions: ‖Σ ‖v‖²v̄‖/Σ‖v‖² and (d tr T_w² − 1)^{1/2} with
+  T_w = Σ vvᵀ/Σ‖v‖². Both are 0 for an even spread, and about m^{−1/2} for a random one.
 """
 
 from __future__ import annotations

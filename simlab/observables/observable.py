@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 class Observable(Kind):
     """What is measured along a flow.
 
-    several_outputs: it also makes sense of networks with several outputs, y being (n, c) then.
-    needs_linearised: the linearised network must be trained too, in the same flow (`View.linear`).
-    needs_samples: it speaks of training samples, which an exact population flow does not have.
-    needs_test: it is measured on test samples, and means nothing without any.
-    needs_descent: it compares with gradient flow, which `momentum` and `langevin` are not.
+    several_outputs: it can measure networks with several outputs, where y is (n, c).
+    needs_linearised: it compares with the linearised network, trained in the same flow (`View.linear`).
+    needs_samples: it uses training samples, which an exact population flow does not have.
+    needs_test: it is measured on test samples.
+    needs_descent: it compares with gradient flow, so it is of no use with `momentum` and `langevin`.
     """
 
     lack: ClassVar[str] = "no observable"
@@ -32,14 +32,14 @@ class Observable(Kind):
 
     @abstractmethod
     def outputs(self) -> dict[str, Output]:
-        """Name → description and dimensions of every number that `measure` gives.
+        """Name → description and dimensions, of everything that `measure` returns.
 
         An output without the dimension ``record`` is no trajectory: it is recorded once, at the start.
         """
 
     @abstractmethod
     def measure(self, view: View) -> dict[str, Any]:
-        """The numbers at one instant, by the names of `outputs`."""
+        """Name → number or array at one instant, for every name of `outputs`."""
 
     def check(self, setting: Setting) -> None:
         """Raise ValueError, one line that names the key, where the observable makes no sense in this setting."""

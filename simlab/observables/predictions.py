@@ -1,4 +1,4 @@
-"""What the network says at the test inputs: α f(x_i). Networks of one test set can be compared by it. MATH §6."""
+"""The network's predictions α f(x_i) at the test inputs, to compare networks with the same test set. MATH §6."""
 
 from __future__ import annotations
 

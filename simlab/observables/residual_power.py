@@ -2,8 +2,8 @@
 
 In the linear regime with many samples the part of degree k decays as e^{−μ_k t}, μ_k the tangent kernel's eigenvalue:
 low degrees first (spectral bias). The power is estimated as in `simlab.sphere.power`, over pairs of distinct test
-inputs, with a jackknife's standard error. The estimate is unbiased, and may be negative where there is nearly nothing.
-With ``limit = true`` also μ_k of the kernel of infinite width (the network's `limit_kernel`), once.
+inputs, with a jackknife's standard error. The estimate is unbiased, and may be negative where the power is nearly 0.
+With ``limit = true``, μ_k of the kernel of infinite width (the network's `limit_kernel`) is recorded once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from simlab.sphere.power import BATCHES, degree_power
 
 
 def _has_uniform_directions(law: Law | type[Law]) -> bool:
-    """x/‖x‖ is uniform, and means over ‖x‖ exist."""
+    """Whether x/‖x‖ is uniform and means over ‖x‖ exist."""
     return law.rotation_invariant and not law.heavy_tail
 
 
@@ -76,5 +76,6 @@ class ResidualPower(Observable):
         return found
 
     def _eigenvalues(self, view: View) -> NDArray[np.float64]:
+        """μ_k, k = 0 … max_degree, of the kernel of infinite width."""
         radius = float(np.linalg.norm(view.X_test[0]))
         return view.network.limit_kernel(view.dim, radius).eigenvalues(view.dim, self.max_degree)

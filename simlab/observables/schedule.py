@@ -1,11 +1,11 @@
 """When to record: the instants of a flow at which observables are measured, always with the first and the last.
 
-- linear: equal distances;
-- log: equal ratios from the last instant down, and 0;
-- listed: the given ones, and 0 and the last.
+- linear: at equal distances;
+- log: at equal ratios, from the last instant down, and at 0;
+- listed: at the given instants, at 0, and at the last.
 
-`schedule` is for a descent, which counts steps; `instants` is for a flow in time. A step number that rounding gives
-twice is recorded once, so that there may be fewer records than asked for.
+`schedule` is for a descent, which counts steps, `instants` for a flow in time. Where rounding gives a step twice it is
+recorded once, so there may be fewer records than asked for.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def schedule(steps: int, records: int, spacing: Spacing, listed: Sequence[int] =
     """
     if spacing == "listed":
         return np.unique(np.array([0, *listed, steps], dtype=np.int64))
-    # The logarithmic one from the last step down, so that two records are 0 and `steps`.
+    # geomspace goes from the last step down, so that with records = 2 these are 0 and `steps`.
     log = np.append(np.geomspace(steps, 1, records - 1), 0.0)
     at = np.linspace(0, steps, records) if spacing == "linear" else log
     return np.unique(np.round(at).astype(np.int64))
@@ -50,12 +50,16 @@ def instants(
     if spacing == "linear":
         return np.linspace(0.0, last, records)
     at = np.append(np.minimum(np.geomspace(last, min(first, last), records - 1), last), 0.0)
-    at[0] = last  # to the bit
+    at[0] = last  # exactly: geomspace rounds
     return np.unique(at)
 
 
 def check_listed(listed: Sequence[float], spacing: Spacing, last: float, key: str = "listed") -> None:
-    """Raise ValueError, naming `key`, where listed instants are not used, missing, or out of range."""
+    """Raise ValueError, naming `key`, where listed instants are given but not used, or missing, or out of range.
+
+    listed: steps or times.
+    last: the last step or time.
+    """
     if (spacing == "listed") is not (len(listed) > 0):
         wanted = "give the instants to record" if spacing == "listed" else 'only with spacing = "listed"'
         raise ValueError(f"{key} = {shown(list(listed))}: {wanted}")

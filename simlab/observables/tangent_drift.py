@@ -1,4 +1,4 @@
-"""The empirical tangent kernel K̂_t = J_t J_tᵀ along the flow: its drift, its limit, its target. MATH §6.
+"""The empirical tangent kernel K̂_t = J_t J_tᵀ along the flow: drift, distance to its limit, alignment. MATH §6.
 
 - drift ‖K̂_t − K̂_0‖/‖K̂_0‖: 0 in the linear regime, falling with the width;
 - distance to the infinite width ‖K̂_t − Θ‖/‖Θ‖, Θ the network's `limit_kernel` (with ``limit = true``);
@@ -23,12 +23,12 @@ Floats = NDArray[np.float64]
 
 
 def relative(K: Floats, reference: Floats) -> float:
-    """‖K − K'‖/‖K'‖ in the Frobenius norm."""
+    """‖K − R‖/‖R‖ in the Frobenius norm, of kernel matrices K and R = `reference`, (n, n)."""
     return _over(float(np.linalg.norm(K - reference)), float(np.linalg.norm(reference)))
 
 
 def _over(part: float, whole: float) -> float:
-    """0 where both are 0: a kernel or a target that vanishes."""
+    """part/whole; 0 where both are 0, as for a kernel or a target that vanishes."""
     return part / whole if whole > 0.0 or part != 0.0 else 0.0
 
 

@@ -1,7 +1,7 @@
 """Whether the neurons of a two-layer net have found those of the teacher: cosines of w_j and v_k. MATH §7.
 
-For every neuron v_k of the target the largest cosine over the net's neurons, and their mean weighted by |a_j|‖w_j‖, the
-size of a neuron's part in f for a 1-homogeneous φ: dead neurons do not count.
+For every neuron v_k of the target: the largest cosine over the net's neurons, and the mean with weights |a_j|‖w_j‖. For
+a 1-homogeneous φ this weight is the size of a neuron's part in f, so neurons that do nothing do not count.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The error E‖αf − y‖² on the validation data: what a step size or a weight decay may be chosen by. MATH §9.
 
-Test data choose nothing.
+Test data must not be used for that.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an observable may look at: one instant of a flow, and before it the setting that it will be used in."""
+"""What an observable sees: `View`, one instant of a flow; before the run, `Setting`, what is going to run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 T = TypeVar("T")
 ANY_DIM = 8
-"""For checks that do not depend on the dimension: that of stored data is not known where their files are not."""
+"""Dimension for checks that do not depend on it: that of stored data is not known where their files are missing."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,13 @@ class View:
     network: what is trained.
     alpha: output scale α: the prediction is α f.
     X_validation, y_validation: samples that a setting is chosen by; None where there are none.
-    step: steps made.
+    step: number of steps made.
     time: time passed; of a descent the sum of the step sizes.
     step_size: η of a full-batch descent of constant step; None for any other flow.
     data: law of the inputs; None where they were given as arrays.
     target: the function that gave y, as drawn; None where y was given.
     linear: weights of the linearised network in the same flow, (size,); None where no observable needs it.
-    cache: what observables keep from record to record. It may be empty at any record, and is computed again then.
+    cache: what observables keep from record to record. It may be empty at any record; then they compute it again.
     """
 
     theta: Floats
@@ -69,12 +69,12 @@ class View:
         return int(self.X.shape[1])
 
     def predict(self, X: Floats, theta: Floats | None = None) -> Floats:
-        """α f(x_i) : (n,) or (n, c), at `theta` or the weights now."""
+        """α f(x_i) : (n,) or (n, c), with the weights `theta`, by default those of now."""
         f: Floats = self.alpha * self.network.forward(self.theta if theta is None else theta, X)
         return f
 
     def cached(self, key: str, compute: Callable[[], T]) -> T:
-        """What does not change along the flow, computed at the first record that asks for it.
+        """``compute()``, kept in the cache: for what does not change along the flow.
 
         key: a name that no other observable uses.
         """
@@ -152,24 +152,30 @@ def check_setting(observables: Iterable[Observable], setting: Setting) -> None:
 
 
 def lacks(network: Network, observable: str, what: str, able: Callable[[type[Any]], bool] | type) -> ValueError:
-    """The error of an observable that needs what the network has not.
+    """The error of an observable that needs something which the network does not have.
 
     observable: kind of the observable.
-    what: noun of what it needs.
-    able: which classes have it, as in `catalogue.able`.
+    what: what it needs, a noun.
+    able: tells which classes have it, as in `catalogue.able`.
     """
     allowed = one_of(catalogue.able("networks", able))
     return ValueError(f"network.kind = {network.kind!r}: {observable} needs its {what} ({allowed})")
 
 
 def three_layers(network: Network, observable: str) -> ThreeLayer:
-    """A mean-field net of three layers; ValueError for any other."""
+    """The network, if it is a mean-field net of three layers; ValueError for any other.
+
+    observable: kind of the observable that needs it.
+    """
     if not isinstance(network, ThreeLayer):
         raise lacks(network, observable, "three layers", ThreeLayer)
     return network
 
 
 def check_neurons(network: Network, observable: str) -> None:
-    """Raise ValueError for a network that is no sum of known neurons."""
+    """Raise ValueError for a network that is no sum of known neurons.
+
+    observable: kind of the observable that needs them.
+    """
     if not network.has_neurons:
         raise lacks(network, observable, "neurons", lambda cls: bool(cls.has_neurons))

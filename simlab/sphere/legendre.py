@@ -52,7 +52,7 @@ def legendre_sum(dim: int, coefficients: ArrayLike, u: ArrayLike) -> Floats:
 def legendre(dim: int, max_degree: int, u: ArrayLike) -> Floats:
     """P_k(u) for k = 0 … max_degree: shape (max_degree + 1, *u.shape)."""
     dim, max_degree, points = checks.sphere_dimension(dim), checks.degree(max_degree), checks.array(u, "u")
-    checks.room((max_degree + 1) * points.size, f"max_degree = {max_degree} at {points.size} points")
+    checks.memory((max_degree + 1) * points.size, f"max_degree = {max_degree} at {points.size} points")
     P = np.empty((max_degree + 1, points.size))
     _recurrence(dim, np.ascontiguousarray(points.ravel()), P)
     return P.reshape(max_degree + 1, *points.shape)

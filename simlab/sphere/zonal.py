@@ -55,7 +55,7 @@ def mode_curvature(dim: int, degree: int, u: ArrayLike) -> Floats:
 def axes(count: int, dim: int, rng: np.random.Generator) -> Floats:
     """V : (count, d), independent and uniform on the unit sphere."""
     count, dim = checks.whole(count, "count", least=0), checks.draw_from(dim, rng)
-    checks.room(2 * count * dim, f"count = {count} in dimension {dim}")
+    checks.memory(2 * count * dim, f"count = {count} in dimension {dim}")
     V = rng.standard_normal((count, dim))
     V /= np.sqrt(np.einsum("ij,ij->i", V, V))[:, np.newaxis]
     return V

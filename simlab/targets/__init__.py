@@ -1,8 +1,8 @@
 """targets: the functions to be learned. A kind is a `Target`: `draw` gives one random function of X (n, d).
 
-`Radial`, `Hierarchy`, `BooleanFunction` and `NeuronSum` are functions that know more of themselves; the facts of a kind
-say which of them it draws. `check` tests whether a kind keeps the contract. `simlab.sphere.power` estimates the power
-by degree of any function.
+What a kind draws may be more than a function: `Radial`, `Hierarchy`, `BooleanFunction` and `NeuronSum` have their parts
+as attributes. The facts of a kind (`is_radial`, …) say which of them it draws. `check` runs the contract tests on a
+kind. `simlab.sphere.power` estimates the power by degree of any function.
 """
 
 from __future__ import annotations

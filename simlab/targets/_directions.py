@@ -1,4 +1,4 @@
-"""Directions: the x/‖x‖ that a target on the sphere depends on, and what its kinds have in common."""
+"""Cosines with the directions x/‖x‖, which targets on the sphere depend on, and the check of their dimension."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from simlab.targets.target import Floats
 
 
 def cosines(X: Floats, w: Floats) -> Floats:
-    """w·x/‖x‖ for w : (d,) or (d, m); 0 at the zero vector, which has no direction."""
+    """w·x/‖x‖ : (n,), or (n, m); 0 at the zero vector, which has no direction.
+
+    X: (n, d).
+    w: unit vectors, (d,) or (d, m).
+    """
     X = checks.matrix(X, dim=len(w))
     norms = np.sqrt(np.einsum("ij,ij->i", X, X))
     products = X @ w
@@ -20,7 +24,7 @@ def cosines(X: Floats, w: Floats) -> Floats:
 
 
 def check_directions(count: int, dim: int) -> None:
-    """Raise BadInput where there is no sphere, or no room for so many unit vectors."""
+    """Raise BadInput where `dim` has no sphere, or `count` unit vectors do not fit into memory."""
     if checks.dimension(dim) < 2:
         raise BadInput(f"dim = {dim}: a target on the sphere needs dimension 2 or more")
-    checks.room(2 * count * dim, f"dim = {dim}: {count} random directions" if count > 1 else f"dim = {dim}")
+    checks.memory(2 * count * dim, f"dim = {dim}: {count} random directions" if count > 1 else f"dim = {dim}")

@@ -2,7 +2,7 @@
 
     F(x) = c²·(x₁x₂, x₃x₄, …) ∈ R^p,  G(y)_r = ∏ of the y's of r's group,  H = F + αG(F),
 
-the p pairs in groups of g in turn: with p = 8, g = 4 G is y₁y₂y₃y₄ four times and y₅y₆y₇y₈ four times. c is the factor
+A group is g successive pairs: with p = 8 and g = 4, G is y₁y₂y₃y₄ four times and y₅y₆y₇y₈ four times. c is the factor
 of x, 1 for x ∈ {±1}^d. Nothing is random. Source: "What can ResNet learn efficiently, going beyond kernels?", §6.
 """
 
@@ -46,7 +46,7 @@ class AllenZhuLi(Target):
     def check(self, dim: int) -> None:
         if 2 * self.pairs > checks.dimension(dim):
             raise BadInput(f"pairs = {self.pairs}: must be at most {dim // 2}, half the dimension {dim}")
-        checks.room(2 * self.pairs, f"pairs = {self.pairs}")
+        checks.memory(2 * self.pairs, f"pairs = {self.pairs}")
 
     def draw(self, dim: int, rng: np.random.Generator) -> Hierarchy:
         p, g, dim = self.pairs, self.group, self.checked(dim, rng)

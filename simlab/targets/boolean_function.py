@@ -1,7 +1,7 @@
-"""Functions of a few coordinates on the Boolean cube: f(x) = Σ_S c_S ∏_{i∈S} z_i, z = factor·x there. MATH §9.
+"""Functions of P coordinates on the Boolean cube: f(x) = Σ_S c_S ∏_{i∈S} z_i, z = factor·x at these. MATH §9.
 
-A term S is a tuple of places 0 … P − 1; place j is the coordinate ``coordinates[j]`` of x. z is ±1 for x = ±1 and
-factor 1, or for x = ±1/√d and factor √d ("unit"). Elsewhere f is the polynomial it is written as.
+A term S is a tuple of places 0 … P − 1. Place j is the coordinate ``coordinates[j]`` of x. z is ±1 for x = ±1 with
+factor 1, and for x = ±1/√d with factor √d ("unit"). At other x, f is the same polynomial.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ from simlab.core.fields import number_or
 from simlab.targets.target import Floats, Target
 
 Term = tuple[int, ...]
+"""S: places, each once."""
 FLOATS_PER_PLACE = 6
-"""Memory of one place in a tuple, in floats: a pointer, an int of 28 bytes, and its entry in `coordinates`."""
+"""Memory of one place, in units of a float64: pointer and int (28 bytes) in a term, and the entry of `coordinates`."""
 
 
 @dataclass(frozen=True, eq=False)
 class BooleanFunction:
     """f(x) = Σ_S c_S ∏_{i∈S} z_i.
 
-    terms: the terms S.
-    coefficients: c_S (k,).
-    coordinates: the coordinate of x at each place (P,).
-    factor: z/x.
+    terms: the k terms S.
+    coefficients: c_S, (k,).
+    coordinates: index of the coordinate of x at each place, (P,).
+    factor: what x is multiplied by to give z.
     """
 
     terms: tuple[Term, ...]
@@ -42,7 +43,7 @@ class BooleanFunction:
     factor: float = 1.0
 
     def signs(self, X: Floats) -> Floats:
-        """z : (n, P)"""
+        """z : (n, P), of inputs X (n, d)."""
         X, needed = checks.matrix(X), int(self.coordinates.max(initial=-1)) + 1
         if X.shape[1] < needed:
             raise BadInput(f"X has shape {X.shape}: must have {needed} columns or more, which the terms name")
@@ -50,7 +51,7 @@ class BooleanFunction:
         return z
 
     def features(self, X: Floats) -> Floats:
-        """∏_{i∈S} z_i : (n, k), one column per term"""
+        """∏_{i∈S} z_i : (n, k), one column per term, of inputs X (n, d)."""
         z = self.signs(X)
         return np.stack([z[:, list(term)].prod(axis=1) for term in self.terms], axis=1)
 
@@ -60,7 +61,7 @@ class BooleanFunction:
 
 
 class OnTheCube(Target):
-    """What kinds of a few coordinates have in common: two fields, and how they are drawn."""
+    """Base of the kinds that draw a `BooleanFunction`: their common fields, and `draw`."""
 
     lack: ClassVar[str] = "not of a few coordinates"
     knows_coordinates: ClassVar[bool] = True
@@ -87,7 +88,7 @@ class OnTheCube(Target):
         if count > checks.dimension(dim):
             raise BadInput(f"terms: {count} coordinates; must be at most the dimension {dim}")
         permuted = dim if self.coordinates == "random" else 0
-        checks.room(permuted + FLOATS_PER_PLACE * count, f"dim = {dim}: {count} coordinates, {self.coordinates}")
+        checks.memory(permuted + FLOATS_PER_PLACE * count, f"dim = {dim}: {count} coordinates, {self.coordinates}")
 
     def draw(self, dim: int, rng: np.random.Generator) -> BooleanFunction:
         dim, count = self.checked(dim, rng), self.place_count()
@@ -100,7 +101,7 @@ class OnTheCube(Target):
 
 
 def check_terms(terms: Sequence[Term]) -> None:
-    """Raise ValueError at a coordinate twice in one term, a negative one, and a term twice."""
+    """Raise ValueError where a term names a coordinate twice or a negative one, or where two terms are the same set."""
     for term in terms:
         if len(set(term)) < len(term):
             raise ValueError(f"terms: {list(term)} names a coordinate twice; z² = 1, leave both out")

@@ -1,7 +1,8 @@
 """The indicator of a spherical cap, f(x) = 1{w·x̂ > c}, x̂ = x/‖x‖, w uniform.
 
-Its share of the sphere is P(u > c) = I_{1−c²}((d−1)/2, 1/2)/2 for c ≥ 0 (regularised incomplete beta), one less that
-for −c; c = cos(angle). By Rodrigues' formula, with c_d = Γ(d/2)/(√π Γ((d−1)/2)) and P^{(d+2)} of dimension d + 2,
+Its share of the sphere is P(u > c) = I_{1−c²}((d−1)/2, 1/2)/2 for c ≥ 0 (regularised incomplete beta), and
+1 − P(u > −c) for c < 0; c = cos(angle). By Rodrigues' formula, with c_d = Γ(d/2)/(√π Γ((d−1)/2)) and P^{(d+2)} that of
+dimension d + 2,
 E 1{u>c} P_ℓ = c_d (1−c²)^{(d−1)/2} P_{ℓ−1}^{(d+2)}(c)/(d−1) for ℓ ≥ 1: power ~ ℓ^{−2}, so f lies in H^s for s < 1/2.
 """
 
@@ -37,12 +38,12 @@ class Cap(Target):
         return self
 
     def threshold(self, dim: int) -> float:
-        """c, the cosine at the rim."""
+        """c, the cosine of the angle between axis and rim, in dimension `dim`."""
         if self.angle is not None:
             return math.cos(self.angle)
         assert self.share is not None
         smaller = min(self.share, 1.0 - self.share)
-        # A large cap by c², a small one by 1 − c²: each from the side where no digits are lost.
+        # Solved for the smaller one of c² (near half the sphere) and 1 − c² (a small cap), which keeps its digits.
         if smaller > 0.25:
             c = math.sqrt(betaincinv(0.5, (dim - 1) / 2, 1.0 - 2.0 * smaller))
         else:
@@ -50,7 +51,7 @@ class Cap(Target):
         return c if self.share <= 0.5 else -c
 
     def surface_share(self, dim: int) -> float:
-        """The share of the sphere, in [0, 1]."""
+        """The cap's share of the sphere's surface, in [0, 1], in dimension `dim`."""
         if self.share is not None:
             return self.share
         c = self.threshold(dim)
@@ -69,7 +70,7 @@ class Cap(Target):
         return lambda X: (cosines(X, w) > c).astype(np.float64)
 
     def power(self, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
-        """Exact, and the same on a sphere of any radius."""
+        """As in the contract; exact, and the same on a sphere of any radius."""
         dim, max_degree, _ = check_power(dim, max_degree, radius)
         c = self.threshold(dim)
         log_front = (

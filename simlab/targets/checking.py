@@ -1,4 +1,4 @@
-"""Whether a target keeps the contract: its own tests run on every kind, also on one from another package."""
+"""The contract tests of a target, also for a kind from another package."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from simlab.targets.target import Floats, Function, OfCoordinates, Target
 DIMS = (1, 2, 3, 4, 5, 6, 8, 10, 17, 40)
 """Dimensions in which `check` and `draw` are compared."""
 STANDARD_ERRORS = 6.0
-"""How far an estimate of the power may be from the power that the target claims."""
-POINTS = 2000
-"""Inputs of that estimate."""
+"""An estimate of the power may differ from the claimed power by this many standard errors."""
+POWER_INPUTS = 2000
+"""Number of inputs of that estimate."""
 RADII = (1.0, 0.5, 3.0)
 """Spheres on which the power is estimated."""
 
@@ -35,7 +35,7 @@ def check_target(target: Target) -> None:
 
 
 def _refusal(target: Target, dim: int, drawing: bool) -> str | None:
-    """What `draw`, or `check`, says against this dimension; None where it is content."""
+    """The error line of `draw` (with drawing=True) or of `check` in this dimension; None where there is no error."""
     try:
         if drawing:
             target.draw(dim, np.random.default_rng(0))
@@ -47,7 +47,7 @@ def _refusal(target: Target, dim: int, drawing: bool) -> str | None:
 
 
 def _check_refusals(target: Target, dim: int, who: str) -> bool:
-    """Whether the target is possible in this dimension, by `check` and `draw` alike."""
+    """Whether the target accepts this dimension; AssertionError where `check` and `draw` differ."""
     by_check, by_draw = _refusal(target, dim, drawing=False), _refusal(target, dim, drawing=True)
     ensure(by_check == by_draw, f"{who}, dim = {dim}: check says {by_check!r}, draw {by_draw!r}")
     ensure("\n" not in (by_check or ""), f"{who}.check({dim}): its message has several lines")
@@ -57,7 +57,7 @@ def _check_refusals(target: Target, dim: int, who: str) -> bool:
 def _check_draws(target: Target, dim: int, who: str) -> None:
     rng, k = np.random.default_rng(1), target.components()
     f, again, other = (target.draw(dim, generator) for generator in (rng, *map(np.random.default_rng, (1, 2))))
-    is_fixed = rng.random() == np.random.default_rng(1).random()  # took no random number
+    is_fixed = rng.random() == np.random.default_rng(1).random()  # the first draw took no random number
     X = np.random.default_rng(0).standard_normal((8, dim))
     values, shape = f(X), (8,) if k is None else (8, k)
     ensure(values.shape == shape, f"{who}: values of 8 inputs have shape {values.shape}; must be {shape}")
@@ -76,7 +76,7 @@ def _check_draws(target: Target, dim: int, who: str) -> None:
 
 
 def _facts(target: Target, f: Function) -> dict[str, bool]:
-    """The facts that a drawn function tells."""
+    """Fact → whether it holds of the drawn function f."""
     return {
         "is_radial": isinstance(f, Radial),
         "is_hierarchy": isinstance(f, Hierarchy),
@@ -89,19 +89,19 @@ def _facts(target: Target, f: Function) -> dict[str, bool]:
 def _check_power(target: Target, dim: int, who: str) -> None:
     """`power` against an estimate over pairs of inputs, on several spheres; more degrees do not change the first."""
     for radius in RADII:
-        X: Floats = np.random.default_rng(2).standard_normal((POINTS, dim))
+        X: Floats = np.random.default_rng(2).standard_normal((POWER_INPUTS, dim))
         X *= radius / np.linalg.norm(X, axis=1, keepdims=True)
         claimed = target.power(dim, 4, radius)
         got = degree_power(target.draw(dim, np.random.default_rng(1)), dim, 4, X)
         ensure(claimed.shape == (5,), f"{who}.power(…, max_degree=4) has shape {claimed.shape}; must be (5,)")
         more = target.power(dim, 60, radius)
         ensure(np.allclose(more[:5], claimed, rtol=1e-10, atol=1e-16), f"{who}.power: other with max_degree=60 than 4")
-        # An exact harmonic may have no error at all in a degree: rounding is allowed for.
+        # 1e-12: of an exact harmonic the standard error can be 0, and only rounding is left.
         wrong = np.abs(got.power - claimed) > STANDARD_ERRORS * got.errors + 1e-12
         if wrong.any():
             k = int(np.argmax(wrong))
             raise AssertionError(
-                f"{who}.power: {claimed[k]:.6g} in degree {k} at radius {radius}, but an estimate over {POINTS} "
+                f"{who}.power: {claimed[k]:.6g} in degree {k} at radius {radius}, but an estimate over {POWER_INPUTS} "
                 f"inputs is {got.power[k]:.6g} ± {got.errors[k]:.2g}"
             )
         ensure(

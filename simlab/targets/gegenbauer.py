@@ -1,9 +1,9 @@
 """Spherical harmonics of chosen degrees: f(x) = Σ_k √(p_k N_k) Σ_j c_kj P_k(w_kj·x̂), x̂ = x/‖x‖. MATH §4, §7.
 
-P_k is the Legendre polynomial of dimension d (Gegenbauer's, P_k(1) = 1), the w_kj independent unit vectors. With one
-direction per degree f is zonal in it and c = 1; with more, c is Gaussian and divided by the root of
-Σ_ij c_i c_j P_k(w_i·w_j), and f looks like a generic harmonic. E f_k² = p_k exactly, on every sphere: only
-the direction of x counts.
+P_k is the Legendre polynomial of dimension d (Gegenbauer's, P_k(1) = 1), N_k the number of harmonics of degree k, and
+the w_kj are independent unit vectors. With one direction per degree, c = 1 and f_k depends on w_k·x̂ alone. With more, c
+is Gaussian, divided by the root of Σ_ij c_i c_j P_k(w_i·w_j), and f_k looks like a generic harmonic. E f_k² = p_k
+exactly, on a sphere of any radius: only the direction of x counts.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from simlab.targets._directions import check_directions, cosines
 from simlab.targets.target import Floats, Function, Target, check_power
 
 MOST_DEGREE = 1_000_000
-MOST_WORK = 2e8
-"""Multiplications to normalise a target: half a second."""
+MOST_PRODUCTS = 2e8
+"""Most multiplications to normalise a target: half a second."""
 
 
 class Gegenbauer(Target):
@@ -49,10 +49,10 @@ class Gegenbauer(Target):
             raise ValueError(f"degrees = {shown(list(self.degrees))}: must be 0 or more, each named once")
         if max(self.degrees) > MOST_DEGREE:
             raise ValueError(f"degrees = {shown(list(self.degrees))}: must be at most {MOST_DEGREE}")
-        if (work := sum(k + 1 for k in self.degrees) * self.directions**2) > MOST_WORK:
+        if (work := sum(k + 1 for k in self.degrees) * self.directions**2) > MOST_PRODUCTS:
             raise ValueError(
                 f"directions = {self.directions}: Σ(k+1) over the degrees times directions² is {work:.3g}; "
-                f"must be at most {MOST_WORK:.3g}"
+                f"must be at most {MOST_PRODUCTS:.3g}"
             )
         if self.powers is not None and len(self.powers) != len(self.degrees):
             raise ValueError(f"powers has {len(self.powers)} numbers: must be {len(self.degrees)}, one per degree")
@@ -65,8 +65,8 @@ class Gegenbauer(Target):
 
     def check(self, dim: int) -> None:
         check_directions(len(self.degrees) * self.directions, dim)
-        kept = sum(k + 1 for k in self.degrees) + 3 * self.directions**2
-        checks.room(kept, f"degrees = {shown(list(self.degrees))} and directions = {self.directions}")
+        floats = sum(k + 1 for k in self.degrees) + 3 * self.directions**2
+        checks.memory(floats, f"degrees = {shown(list(self.degrees))} and directions = {self.directions}")
 
     def draw(self, dim: int, rng: np.random.Generator) -> Function:
         dim = self.checked(dim, rng)
@@ -90,7 +90,7 @@ class Gegenbauer(Target):
         return target
 
     def power(self, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
-        """Exact, and the same on a sphere of any radius."""
+        """As in the contract; exact, and the same on a sphere of any radius."""
         dim, max_degree, _ = check_power(dim, max_degree, radius)
         p = np.zeros(max_degree + 1)
         for degree, size in zip(self.degrees, self._powers(), strict=True):

@@ -2,8 +2,8 @@
 
     F_r(x) = Σ_{i ≤ p_F} a_ri φ(w_ri·x),  G_r(h) = Σ_{i ≤ p_G} b_ri ψ(v_ri·h),  r = 1 … k,
 
-a, b = ±1 and w, v uniform on spheres of the given radii, all drawn. The concept class is defined by the Taylor
-coefficients of φ and ψ, so that neither may have a kink. Source: Allen-Zhu & Li, "What can ResNet learn efficiently,
+with random signs a, b = ±1, and w, v uniform on spheres of the given radii. The concept class is defined by the Taylor
+coefficients of φ and ψ, so neither may have a kink. Source: Allen-Zhu & Li, "What can ResNet learn efficiently,
 going beyond kernels?", §2.
 """
 
@@ -53,7 +53,7 @@ class Hierarchical(Target):
 
     def check(self, dim: int) -> None:
         k, per_output = self.outputs, self.inner_neurons * checks.dimension(dim) + self.outer_neurons * self.outputs
-        checks.room(2 * k * per_output, f"dim = {dim} and outputs = {k}")
+        checks.memory(2 * k * per_output, f"dim = {dim} and outputs = {k}")
 
     def draw(self, dim: int, rng: np.random.Generator) -> Hierarchy:
         k, dim = self.outputs, self.checked(dim, rng)
@@ -63,7 +63,11 @@ class Hierarchical(Target):
 
 
 def _layer(activation: Activation, norm: float, shape: tuple[int, int], dim: int, rng: np.random.Generator) -> Function:
-    """X (n, dim) → (n, k): k sums of `shape[1]` neurons each."""
+    """A random function X (n, dim) → (n, k): k sums of p neurons each.
+
+    norm: norm of every neuron's weights.
+    shape: (k, p).
+    """
     W = norm * axes(shape[0] * shape[1], dim, rng)
     signs = rng.choice((-1.0, 1.0), size=shape)
     return lambda X: np.einsum("nri,ri->nr", activation(X @ W.T).reshape(len(X), *shape), signs)

@@ -18,7 +18,7 @@ from simlab.core import checks
 
 Floats = NDArray[np.float64]
 Terms = dict[tuple[int, ...], Floats]
-"""Coordinates S, increasing → c_S : (k,)."""
+"""Walsh expansion: the coordinates S, increasing → c_S (k,)."""
 
 
 def _small(alpha: float) -> float:
@@ -34,13 +34,13 @@ Alpha = Annotated[float, AfterValidator(_small), Field(description="size α of t
 class Learned:
     """Least squares f ≈ p F + q αG(F) over all outputs together.
 
-    simple: p, 1 where all of F is learned.
-    composed: q, 1 where all of G(F) is learned.
+    simple: p; 1 where all of F is learned.
+    composed: q; 1 where all of G(F) is learned.
     error_simple: (1 − p)² E‖F‖².
     error_composed: (1 − q)² α² E‖G(F)‖².
-    error_rest: mean square of what is left of f.
+    error_rest: E‖f − p F − q αG(F)‖².
 
-    Where F and G(F) are uncorrelated the three errors add up to E‖f − H‖².
+    Expectations are means over the inputs. Where F and G(F) are uncorrelated the three errors add up to E‖f − H‖².
     """
 
     simple: float
@@ -58,7 +58,7 @@ class Hierarchy:
     outer: G, (n, k) → (n, k).
     alpha: α.
     dim: d.
-    coordinates: those of x that H depends on; None where all do.
+    coordinates: indices of the coordinates of x that H depends on; None where these are all.
     walsh: s → the Walsh expansion of H on the cube {±s}^d; None where it is not known.
     """
 
@@ -76,7 +76,11 @@ class Hierarchy:
         return F, self.outer(F)
 
     def learned(self, f: Floats, parts: tuple[Floats, Floats]) -> Learned:
-        """What f (n, k) has of the `parts` F and G(F) at the same inputs."""
+        """Least squares of f on F and αG(F).
+
+        f: values of the learner at n inputs, (n, k).
+        parts: F and G(F) at the same inputs, as `parts` gives them.
+        """
         basis = np.stack([parts[0].ravel(), self.alpha * parts[1].ravel()])
         # Least norm where α = 0: q is 0 then.
         (p, q), *_ = np.linalg.lstsq(basis.T, f.ravel(), rcond=None)

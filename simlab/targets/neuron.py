@@ -45,7 +45,7 @@ class Neuron(Target):
         return NeuronSum(self.norm * axes(1, dim, rng), np.ones(1), self.activation)
 
     def power(self, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
-        """By quadrature, to about 1e-14 of E f²."""
+        """As in the contract; by quadrature, to about 1e-14 of E f²."""
         dim, max_degree, radius = check_power(dim, max_degree, radius)
         scale = self.norm * radius
         kinks = [kink / scale for kink in self.activation.kink_points()]

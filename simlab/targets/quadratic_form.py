@@ -34,7 +34,7 @@ class QuadraticForm(Target):
     centred: bool = Field(False, description="subtract the trace")
 
     def _rank_and_spread(self, dim: int) -> tuple[int, float]:
-        """The rank, and the root of Σ z² = F² − tr²/r. Raises BadInput where there is no such B."""
+        """The rank r, and the root of Σ z² = F² − tr²/r. BadInput where there is no such B in this dimension."""
         rank = self.rank or dim
         if rank > dim:
             raise BadInput(f"rank = {rank}: must be at most the dimension {dim}")
@@ -47,13 +47,13 @@ class QuadraticForm(Target):
 
     def check(self, dim: int) -> None:
         rank, _ = self._rank_and_spread(checks.dimension(dim))
-        checks.room(4 * dim * rank, f"dim = {dim} and rank = {rank}")
+        checks.memory(4 * dim * rank, f"dim = {dim} and rank = {rank}")
 
     def draw(self, dim: int, rng: np.random.Generator) -> Function:
         dim = self.checked(dim, rng)
         rank, spread = self._rank_and_spread(dim)
         Q, R = np.linalg.qr(rng.standard_normal((dim, rank)))
-        V = Q * np.sign(np.diag(R))  # uniform whatever signs LAPACK prefers
+        V = Q * np.sign(np.diag(R))  # the signs of Q are LAPACK's choice; with these V is uniform
         z = rng.standard_normal(rank)
         z -= z.mean()
         if rank > 1:
@@ -68,7 +68,7 @@ class QuadraticForm(Target):
         return target
 
     def power(self, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
-        """Exact."""
+        """As in the contract; exact."""
         dim, max_degree, radius = check_power(dim, max_degree, radius)
         self._rank_and_spread(dim)
         p = np.zeros(max(max_degree, 2) + 1)

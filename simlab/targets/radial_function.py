@@ -14,7 +14,7 @@ from simlab.targets.target import Floats
 
 
 def norms(X: Floats) -> Floats:
-    """‖x_i‖ : (n,)"""
+    """‖x_i‖ : (n,), of inputs X (n, d)."""
     X = checks.matrix(X)
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", X, X)))
 
@@ -23,7 +23,7 @@ def norms(X: Floats) -> Floats:
 class Radial:
     """g(x) = profile(‖x‖).
 
-    profile: takes an array of radii r ≥ 0, (n,) → (n,). Smooth between the breaks, constant beyond the last.
+    profile: radii r ≥ 0, (n,) → values, (n,). Smooth between the breaks, constant beyond the last.
     breaks: radii, increasing, where the profile or a derivative of it jumps.
     """
 
@@ -38,7 +38,7 @@ class Radial:
         object.__setattr__(self, "breaks", edges[1:])
 
     def values(self, r: Floats) -> Floats:
-        """The profile at radii (n,), refused unless it gives one real number for each."""
+        """The profile at radii r, (n,); BadInput unless it gives one real number per radius."""
         found = checks.array(self.profile(r), "profile", finite=False)
         if found.shape != r.shape:
             raise BadInput(
@@ -51,5 +51,5 @@ class Radial:
 
     @property
     def outside(self) -> float:
-        """The constant beyond the last break."""
+        """The value beyond the last break, where the profile is constant."""
         return float(checks.array(self.values(np.array([2.0 * self.breaks[-1]])), "profile")[0])

@@ -28,7 +28,7 @@ class ReLUTeacher(Target):
         return self.neurons
 
     def check(self, dim: int) -> None:
-        checks.room(2 * self.neurons * checks.dimension(dim), f"dim = {dim} and neurons = {self.neurons}")
+        checks.memory(2 * self.neurons * checks.dimension(dim), f"dim = {dim} and neurons = {self.neurons}")
 
     def draw(self, dim: int, rng: np.random.Generator) -> NeuronSum:
         dim = self.checked(dim, rng)

@@ -2,7 +2,7 @@
 
     H(x) = F(x) + αG(F(x)),  F(x) = c·(x_{i₁}, …, x_{i_k}),  G(y) = (∏_j y_j) repeated k times,
 
-i₁ < … < i_k a random set among the first `free` coordinates; c = √d, which makes y = ±1 on the cube {±1/√d}^d. There
+where i₁ < … < i_k is a random set among the first `free` coordinates. c = √d makes y = ±1 on the cube {±1/√d}^d. There
 G(F) = χ_S, S = {i₁, …, i_k}, and E‖H − F‖² = kα². Source: Allen-Zhu & Li, "What can ResNet learn efficiently, going
 beyond kernels?", §4.
 """
@@ -46,7 +46,7 @@ class Separation(Target):
             raise BadInput(f"free = {free}: must be at most {dim}, the dimension")
         if self.size > free:
             raise BadInput(f"size = {self.size}: must be at most {free}, the number of coordinates to choose from")
-        checks.room(free, f"dim = {dim} and free = {free}")
+        checks.memory(free, f"dim = {dim} and free = {free}")
 
     def draw(self, dim: int, rng: np.random.Generator) -> Hierarchy:
         dim = self.checked(dim, rng)

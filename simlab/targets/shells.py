@@ -1,6 +1,6 @@
 """Signed shells, g(x) = Σ_i ε_i 1{‖x‖ ∈ Δ_i}, ε_i = ±1, Δ_i the `count` equal parts of [inner, outer). MATH §8.
 
-Where the signs change often g oscillates with the radius, and no two-layer network of a width polynomial in d is near.
+Where the signs change often, g oscillates with the radius. No two-layer network of a width polynomial in d is near it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Shells(Target):
         return self
 
     def edges(self) -> Floats:
-        """The radii, count + 1 of them, where shells begin and end."""
+        """The radii where shells begin and end, (count + 1,)."""
         return np.linspace(self.inner, self.outer, self.count + 1)
 
     def break_radii(self) -> tuple[float, ...]:

@@ -2,7 +2,7 @@
 
 "exp": g(u) = e^{su}/√(E e^{2su}), analytic. E e^{su}P_k = (s/2)^k Γ(d/2)/Γ(k+d/2) · 0F1(k+d/2; s²/4).
 "power_decay": g = Σ_{k=1}^{K} ε_k √(p_k N_k) P_k, p_k ∝ k^{−b} with sum 1, random signs ε_k (without them all degrees
-would add up at x̂ = w); of smoothness H^β, β < (b−1)/2, as K → ∞: the target of a source condition.
+would add up at x̂ = w). As K → ∞ it lies in H^β for β < (b−1)/2: the target of a source condition.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SmoothZonal(Target):
     max_degree: int = Field(30, ge=1, le=10_000, description="power_decay: largest degree K")
 
     def _decay(self) -> Floats:
-        """p_1 … p_K"""
+        """p_1 … p_K of "power_decay", (K,)."""
         p = np.arange(1.0, self.max_degree + 1) ** -self.b
         return np.asarray(p / math.fsum(p))
 
@@ -55,7 +55,7 @@ class SmoothZonal(Target):
         return lambda X: legendre_sum(dim, coefficients, cosines(X, w))
 
     def power(self, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
-        """Exact, and the same on a sphere of any radius."""
+        """As in the contract; exact, and the same on a sphere of any radius."""
         dim, max_degree, _ = check_power(dim, max_degree, radius)
         p = np.zeros(max_degree + 1)
         if self.family == "power_decay":

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
-"""X (n, d) → values (n,), or (n, k) of a target of several outputs"""
+"""X (n, d) → values (n,); (n, k) of a target with k outputs."""
 
 
 @runtime_checkable
 class OfCoordinates(Protocol):
     """A function that knows which coordinates of x it depends on.
 
-    coordinates: their numbers, from 0; None where it depends on all.
+    coordinates: their indices, from 0; None where it depends on all.
     """
 
     coordinates: NDArray[np.int64] | None
@@ -40,13 +40,13 @@ class OfCoordinates(Protocol):
 
 
 class Target(Kind):
-    """A law of functions; noise on their values belongs to the experiment.
+    """A law of random functions. Noise on their values belongs to the experiment.
 
     is_radial: draws are `targets.Radial`: functions of ‖x‖ that know their profile.
     is_hierarchy: draws are `targets.Hierarchy`: F + αG(F), with their parts.
     has_neurons: draws are `targets.NeuronSum`: their neurons and coefficients are known.
     knows_coordinates: draws are `OfCoordinates` and tell which coordinates of x they depend on.
-    knows_power: `power` is there.
+    knows_power: `power` is defined.
     """
 
     lack: ClassVar[str] = "no target of use here"
@@ -59,17 +59,20 @@ class Target(Kind):
 
     @abstractmethod
     def draw(self, dim: int, rng: np.random.Generator) -> Function:
-        """One random target in dimension `dim`. Raises BadInput where `check` does: begin with `checked`."""
+        """One random function of inputs in dimension `dim`.
+
+        Its first line calls `checked`, so that it raises BadInput exactly where `check` does.
+        """
 
     def check(self, dim: int) -> None:
-        """Raise BadInput, naming field and value, where `draw` would in this dimension. Draws nothing.
+        """Raise BadInput, naming field and value, where there is no such target in this dimension. Draws nothing.
 
-        A message that begins with "dim" is about the dimension; any other about a field of the target.
+        The message begins with "dim" if the dimension is wrong, otherwise with the field of the target.
         """
         checks.dimension(dim)
 
     def checked(self, dim: Any, rng: Any) -> int:
-        """The dimension, after `check` and a look at the generator: the first line of every `draw`."""
+        """The dimension, after a check of the generator and `check`: the first line of every `draw`."""
         checks.generator(rng)
         self.check(dim)
         return int(dim)
@@ -99,7 +102,11 @@ class Target(Kind):
             raise ValueError(f"target.kind = {self.kind!r}: it has {k} outputs; must have one value here")
 
     def power(self, dim: int, max_degree: int, radius: float = 1.0) -> Floats:
-        """E f_k² by degree k = 0 … max_degree, the same for every draw, for x uniform on the sphere of this radius."""
+        """E f_k², k = 0 … max_degree, of the part f_k of degree k: (max_degree + 1,). The same for every draw.
+
+        dim: dimension d of the inputs.
+        radius: x is uniform on the sphere of this radius.
+        """
         raise NotImplementedError
 
     def break_radii(self) -> tuple[float, ...]:

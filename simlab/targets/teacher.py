@@ -1,4 +1,4 @@
-"""A random network as the target: f(x) = s f_θ(x), θ as the network starts, of any network of one output."""
+"""A random network as the target: f(x) = s f_θ(x), θ a draw of the initial weights of any network of one output."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Teacher(Target):
 
     def check(self, dim: int) -> None:
         size = self._trainable().size(checks.dimension(dim))
-        checks.room(2 * size, f"dim = {dim}: the network's weights")
+        checks.memory(2 * size, f"dim = {dim}: the network's weights")
 
     def draw(self, dim: int, rng: np.random.Generator) -> Function:
         dim, network = self.checked(dim, rng), self._trainable()

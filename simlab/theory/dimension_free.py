@@ -258,7 +258,7 @@ def unpacked(state: Floats, count: int) -> Particles:
 def spread(m: int, size: float = 1.0) -> Floats:
     """a : (m,), equally spaced in [−size, size], the midpoints of m intervals: the uniform law without its noise."""
     m, size = checks.whole(m, "m", least=1), checks.number(size, "size")
-    checks.room(3 * m, f"m = {m}")
+    checks.memory(3 * m, f"m = {m}")
     return size * ((2.0 * np.arange(m) + 1.0) / m - 1.0)
 
 

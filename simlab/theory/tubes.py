@@ -139,7 +139,7 @@ def covered_to(unit: Floats, samples: int, rng: np.random.Generator) -> Floats:
     checks.generator(rng)
     if not len(unit):
         raise BadInput(f"unit has shape {unit.shape}: must have one direction or more, one per row")
-    checks.room(samples, f"samples = {samples}")
+    checks.memory(samples, f"samples = {samples}")
     found = np.empty(samples)
     step = max(1, BLOCK_FLOATS // len(unit))
     for at in range(0, samples, step):

@@ -141,4 +141,4 @@ def test_what_is_to_be_done_first_is_done_before_the_exception() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[1]\n"
-    assert stopping.came() == 0
+    assert stopping.received() == 0

@@ -111,8 +111,8 @@ def test_sizes_of_arrays() -> None:
     with pytest.raises(BadInput, match=r"X has shape \(2, 3\): must be \(n, 4\)"):
         checks.matrix(np.zeros((2, 3)), dim=4)
     with pytest.raises(BadInput, match=r"dim = 9: needs 8e\+12 GB of memory, and .* GB are free"):
-        checks.room(10**21, "dim = 9")
-    checks.room(10, "dim = 9")
+        checks.memory(10**21, "dim = 9")
+    checks.memory(10, "dim = 9")
 
 
 @pytest.mark.parametrize("value", [3, 3.0, np.float32(3), np.int8(3), np.array(3.0), Fraction(3), Decimal(3)])

@@ -10,7 +10,7 @@ import pytest
 from filelock import FileLock
 
 from simlab.core import code_cleaning
-from simlab.core.code_cleaning import DAY, clean
+from simlab.core.code_cleaning import DAY_SECONDS, clean
 
 NOW = time.time()
 KEY = "0123456789abcdef01234567"
@@ -19,7 +19,7 @@ KEY = "0123456789abcdef01234567"
 def put(path: Path, days: float, size: int = 10) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(bytes(size))
-    os.utime(path, (NOW - days * DAY, NOW - days * DAY))
+    os.utime(path, (NOW - days * DAY_SECONDS, NOW - days * DAY_SECONDS))
     return path
 
 
@@ -37,7 +37,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def cleaned(directory: Path, days_later: float = 0.0) -> None:
-    clean(directory, FileLock(directory / "lock"), NOW + days_later * DAY)
+    clean(directory, FileLock(directory / "lock"), NOW + days_later * DAY_SECONDS)
 
 
 def test_code_that_nothing_used_for_a_month_goes(directory: Path) -> None:
@@ -71,13 +71,13 @@ def test_earlier_layouts_go_when_nobody_uses_them(directory: Path) -> None:
     old = put(base / "numba-0123456789abcdef" / "room_aa" / "loop.nbi", 3)
     in_use = put(base / "numba-fedcba9876543210" / "room_aa" / "loop.nbi", 1)
     read = put(base / "numba-aaaaaaaaaaaaaaaa" / "room_aa" / "loop.nbi", 9)
-    os.utime(read, (NOW, NOW - 9 * DAY))
+    os.utime(read, (NOW, NOW - 9 * DAY_SECONDS))
     foreign = put(base / "numba-mine" / "x", 400), put(base / "other" / "x", 400)
     elsewhere = put(base.parent / f"{base.name}-elsewhere" / "x", 400)
     (base / "numba-bbbbbbbbbbbbbbbb").symlink_to(elsewhere.parent)
     for path in (old, in_use, read):
         for folder in (path.parent, path.parent.parent):
-            os.utime(folder, (NOW - 3 * DAY, NOW - 3 * DAY))
+            os.utime(folder, (NOW - 3 * DAY_SECONDS, NOW - 3 * DAY_SECONDS))
     cleaned(directory)
     assert not (base / "numba-0123456789abcdef").exists()
     assert all(path.exists() for path in (in_use, read, *foreign, elsewhere))
@@ -88,7 +88,7 @@ def test_a_locked_layout_stays(directory: Path) -> None:
     put(old / "loop.nbi", 3)
     with FileLock(old / "lock"):
         for path in (old / "lock", old):
-            os.utime(path, (NOW - 3 * DAY, NOW - 3 * DAY))
+            os.utime(path, (NOW - 3 * DAY_SECONDS, NOW - 3 * DAY_SECONDS))
         cleaned(directory)
         assert (old / "loop.nbi").exists()
 

@@ -114,7 +114,7 @@ def test_a_file_size_limit_stops_cleanly_and_resumes_when_there_is_room(
     tables["experiment"]["records"] = 2000
     tables["flow"]["steps"] = 4000
     path, out, free = write_spec(tables), tmp_path / "out", tmp_path / "free"
-    limit = 60_000  # bytes a file: less than one point's rows
+    limit = 60_000  # bytes per file: less than one point's rows
     done = simlab(
         "run", path, "-o", out, "-q", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     )

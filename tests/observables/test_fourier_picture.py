@@ -48,7 +48,7 @@ def test_a_constant_has_the_ball_itself() -> None:
 def test_radial_transforms_agree_with_the_plane(mass: float) -> None:
     """Of a target that does not jump, many points of the grid wide, the transform in the radius is the plane's."""
     g = drawn("radial_relu")
-    here = fourier_picture.box(PICTURE)
+    here = fourier_picture._box(PICTURE)
     scale = data.BallFourier(dim=2, mass=mass).radius_law().scale
     window = fourier_picture._window(here)
     by_radius, total = fourier_picture._of_target(here, scale, g, window)

@@ -1,4 +1,4 @@
-"""Types of CPU that this machine can behave like, as settings of the environment: one a line when run as a module.
+"""Types of CPU that this machine can behave like, as settings of the environment: one per line when run as a module.
 
 OpenBLAS has kernels for each type of CPU and takes those that OPENBLAS_CORETYPE names; Numba compiles for the CPU that
 NUMBA_CPU_NAME names. Both are read when the process starts.

@@ -240,7 +240,7 @@ class Process:
 
 
 def compare(problem: Problem, contestant: Contestant, ours: Arrays, theirs: Arrays) -> list[dict[str, Any]]:
-    """One row a difference: the answer's name, the tolerance, the difference, whether it agrees. NaN never does."""
+    """One row per difference: the answer's name, the tolerance, the difference, whether it agrees. NaN never does."""
     rows = []
     for name in sorted(ours.keys() & theirs.keys()):
         if ours[name].shape == theirs[name].shape:

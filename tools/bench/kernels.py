@@ -48,7 +48,7 @@ def gram_difference(ours: NDArray[Any], theirs: NDArray[Any]) -> dict[str, float
 
 
 def gram(n: int, d: int) -> Problem:
-    """Beside neural-tangents, whose half a minute a run makes rounds few."""
+    """Beside neural-tangents, which takes half a minute per run: few rounds."""
     return _gram("gram", n, d, (2, 11), (2, 11))
 
 

@@ -72,7 +72,7 @@ def gram(
         raise BadInput(f"X has {left.shape[1]} columns and Y {right.shape[1]}: they must agree")
     shape = (left.shape[0], right.shape[0])
     if out is None:
-        checks.room(len(chosen) * shape[0] * shape[1] * kind.itemsize // 8, f"X: a Gram matrix of shape {shape}")
+        checks.memory(len(chosen) * shape[0] * shape[1] * kind.itemsize // 8, f"X: a Gram matrix of shape {shape}")
     arrays = [np.empty(shape, dtype=kind) for _ in chosen] if out is None else _checked(out, shape, len(chosen))
     assembly = Assembly.of(chosen, left, right, Y is None)
     assembly.fill(arrays, slice(0, shape[0]), slice(0, shape[1]), threads or cores(), progress)
@@ -110,7 +110,7 @@ def inputs(X: ArrayLike, name: str) -> NDArray[Any]:
     """X as a matrix of real numbers, not copied where it is one."""
     data = checks.numeric(X, name, checks.MATRIX)
     if data.ndim == 2:
-        checks.room(min(data.shape[0], CHUNK_ROWS) * data.shape[1], f"{name} has shape {data.shape}")
+        checks.memory(min(data.shape[0], CHUNK_ROWS) * data.shape[1], f"{name} has shape {data.shape}")
     if data.ndim != 2:
         raise BadInput(f"{name} has shape {data.shape}: must be a matrix, one input per row")
     if data.shape[1] == 0:
