@@ -130,7 +130,8 @@ def test_a_python_block_needs_what_the_install_brings(block: Block) -> None:
     assert imported(block.text) <= brought | {"simlab"}
 
 
-def test_a_block_that_fails_or_says_a_wrong_number_is_found() -> None:
+def test_a_block_that_fails_or_says_a_wrong_number_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the set-up block writes a file
     for wrong in ("unheard_of(X)", "X.shape[0]  # 299: samples", "float('nan')  # 1.0: not so"):
         with pytest.raises((NameError, AssertionError)):
             run_python(Block("python", 7, wrong))
