@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
+from simlab.core import signatures
 from simlab.core.catalogue import plain
 
 if TYPE_CHECKING:  # pydantic has no public name for it
@@ -68,6 +69,11 @@ class Table(BaseModel, metaclass=KindClass):
     shown: ClassVar[tuple[str, ...]] = ()
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        super().__pydantic_init_subclass__(**options)
+        cls.__signature__ = signatures.of_fields(cls.model_fields)
 
     def __dir__(self) -> list[str]:
         return dir(type(self))

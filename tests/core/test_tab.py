@@ -65,6 +65,22 @@ def test_a_network_shows_what_a_user_needs() -> None:
     assert tab(networks.TwoLayer(width=3)) == sorted([*fields, *methods, *for_flows])
 
 
+def test_the_signature_is_in_words_that_a_user_knows() -> None:
+    """Each field with its type and default; nothing of pydantic's, in any kind."""
+    wanted = "(*, width: int, activation: Activation = relu(), scaling: 'ntk' | 'mean_field' | 'none' = 'ntk', "
+    wanted += "bias: bool = False, trained: 'both' | 'first' | 'second' = 'both', doubled: bool = False, "
+    wanted += "init_std: float = 1.0, inner_std: float | 'unit' | None = None)"
+    assert str(inspect.signature(networks.TwoLayer)) == wanted
+    assert "drop_steps: tuple[int, ...] | None = None" in str(inspect.signature(flows.SGD))
+    for room in catalogue.rooms():
+        for name, cls in catalogue.loaded(room).items():
+            shown = str(inspect.signature(cls))
+            assert list(inspect.signature(cls).parameters) == list(cls.model_fields), name
+            assert not {word for word in ("Annotated", "typing", "Validator", "Gt(", "Undefined") if word in shown}, (
+                name
+            )
+
+
 def test_a_trained_network_shows_what_it_can_do() -> None:
     trained = simlab.train(
         networks.TwoLayer(width=3), np.eye(2), [0, 1], flows.GradientDescent(steps=1, step=0.1), seed=0, progress=False
