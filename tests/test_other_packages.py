@@ -159,3 +159,14 @@ def test_a_spec_cannot_name_a_module_that_no_entry_point_names(tmp_path: Path) -
     for kind in ("simlab_example.bent:Bent", "simlab_example.bent", "os:system"):
         with pytest.raises(BadInput, match=r"network\.activation\.kind = .*: unknown kind"):
             resolve({**SPEC, "network": {"kind": "two_layer", "width": 3, "activation": kind}, "observables": []})
+
+
+def test_a_package_cannot_replace_a_kind_of_simlabs_own(simlab: Call, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "usurper.py").write_text("raise SystemExit('imported')\n")
+    environment = write_metadata(site, "usurper", "1.0", {"simlab.activations": {"tanh": "usurper:Tanh"}})
+    listed = json.loads(simlab("list", "activations", "--json", env=environment).stdout)["activations"]
+    assert listed["tanh"].startswith("The hyperbolic tangent")
+    code = "from simlab import activations\nprint(type(activations.get('tanh')).__module__)"
+    assert python(code, environment, tmp_path) == "simlab.activations.tanh\n"
