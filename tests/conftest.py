@@ -13,6 +13,7 @@ import pytest
 import tomli_w
 from hypothesis import settings
 
+from simlab.core import foreign_code
 from tests.support import scheduling
 from tests.support.command_server import CommandServer
 from tests.support.runs import small_tables
@@ -20,12 +21,23 @@ from tests.support.scheduling import pytest_xdist_make_scheduler  # noqa: F401  
 
 settings.register_profile("simlab", deadline=None, max_examples=50)
 settings.load_profile("simlab")
-os.environ.pop("SIMLAB_ALLOW_CODE", None)  # whatever the developer allows elsewhere, the tests ask for themselves
+os.environ.pop(foreign_code.ALLOW, None)  # whatever the developer allows elsewhere, the tests ask for themselves
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
         items.sort(key=lambda item: scheduling.rank(item.nodeid))
+
+
+@pytest.fixture(autouse=True)
+def _own_permissions() -> Iterator[None]:
+    """A command that a test calls in this process leaves its permissions to no other test."""
+    before = {name: os.environ.get(name) for name in (foreign_code.ALLOW, foreign_code.READING)}
+    yield
+    for name, value in before.items():
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
 
 
 @pytest.fixture
@@ -37,7 +49,7 @@ def tables() -> dict[str, Any]:
 def allow_code() -> Iterator[None]:
     """For the tests of a module that asks for it: "module:name" in examples may be imported."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SIMLAB_ALLOW_CODE", "1")
+        patch.setenv(foreign_code.ALLOW, "1")
         yield
 
 

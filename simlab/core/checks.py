@@ -34,12 +34,9 @@ REALS = "fiub"
 MATRIX = "a matrix, one input per row"
 FLOAT_NAMES = ("float64", "float32", "f8", "f4", "d", "f", "double", "single")
 """Names that NumPy has for the two float types."""
-MOST_DIM = 1_000_000_000
-"""Largest dimension d of the inputs."""
-MOST_DEGREE = 1_000_000
-"""Largest degree of a polynomial."""
-MOST_ITEMS = 1_000_000
-"""Most items of a list."""
+MOST_DIM = 1_000_000_000  # largest dimension d of the inputs
+MOST_DEGREE = 1_000_000  # largest degree of a polynomial
+MOST_ITEMS = 1_000_000  # most items of a list
 MOST_WHOLE = 10**300
 """Largest whole number where it is also computed with as a float."""
 SMALL_BYTES = 1 << 26
