@@ -30,14 +30,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _own_permissions() -> Iterator[None]:
-    """A command that a test calls in this process leaves its permissions to no other test."""
-    before = {name: os.environ.get(name) for name in (foreign_code.ALLOW, foreign_code.READING)}
+def _own_permission() -> Iterator[None]:
+    """``--allow-code`` of a command that a test calls in this process is of no other test."""
+    before = os.environ.get(foreign_code.ALLOW)
     yield
-    for name, value in before.items():
-        os.environ.pop(name, None)
-        if value is not None:
-            os.environ[name] = value
+    os.environ.pop(foreign_code.ALLOW, None)
+    if before is not None:
+        os.environ[foreign_code.ALLOW] = before
 
 
 @pytest.fixture

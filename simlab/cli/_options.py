@@ -100,8 +100,8 @@ def only_reads(command: Callable[P, R]) -> Callable[P, R]:
     def reading(*args: P.args, **options: P.kwargs) -> R:
         from simlab.core import foreign_code
 
-        foreign_code.read_only()
-        return command(*args, **options)
+        with foreign_code.reading():
+            return command(*args, **options)
 
     return reading
 

@@ -21,7 +21,7 @@ from simlab.core.errors import BadInput, one_of, shown
 ALLOW = "SIMLAB_ALLOW_CODE"
 """Environment variable by which the user allows code."""
 READING = "SIMLAB_READS_ONLY"
-"""Environment variable that `read_only` sets, for the processes started from here."""
+"""Environment variable that `reading` sets, for the processes started from here too."""
 YES, NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
@@ -36,21 +36,29 @@ def is_allowed() -> bool:
 @contextlib.contextmanager
 def allowing(yes: bool = True) -> Iterator[None]:
     """Allow code inside the block and in processes started there. ``yes=False`` changes nothing."""
-    before = os.environ.get(ALLOW)
-    if yes:
-        os.environ[ALLOW] = "1"
+    with _set(ALLOW) if yes else contextlib.nullcontext():
+        yield
+
+
+@contextlib.contextmanager
+def reading() -> Iterator[None]:
+    """Inside the block text that names code is not imported but kept as text, also in processes started there."""
+    with _set(READING):
+        yield
+
+
+@contextlib.contextmanager
+def _set(name: str) -> Iterator[None]:
+    """An environment variable is "1" inside the block, and afterwards as it was."""
+    before = os.environ.get(name)
+    os.environ[name] = "1"
     try:
         yield
     finally:
-        if yes and before is None:
-            os.environ.pop(ALLOW, None)
-        elif yes and before is not None:
-            os.environ[ALLOW] = before
-
-
-def read_only() -> None:
-    """From now on text that names code is not imported but kept as text, also in processes started from here."""
-    os.environ[READING] = "1"
+        if before is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = before
 
 
 def is_unread(value: Any) -> bool:

@@ -249,3 +249,13 @@ def test_it_starts_where_the_current_directory_is_gone(tmp_path: Path) -> None:
     command = f"cd {gone} && rmdir {gone} && {sys.executable} -m simlab --version"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_reads_keeps_text_as_text_and_leaves_nothing_behind() -> None:
+    before = dict(os.environ)
+    with foreign_code.reading():
+        assert foreign_code.is_unread("numpy:tanh")
+    with foreign_code.allowing():
+        assert foreign_code.is_allowed()
+    assert not foreign_code.is_unread("numpy:tanh")
+    assert dict(os.environ) == before
