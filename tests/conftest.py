@@ -29,16 +29,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items.sort(key=lambda item: scheduling.rank(item.nodeid))
 
 
-@pytest.fixture(autouse=True)
-def _own_permission() -> Iterator[None]:
-    """``--allow-code`` of a command that a test calls in this process is of no other test."""
-    before = os.environ.get(foreign_code.ALLOW)
-    yield
-    os.environ.pop(foreign_code.ALLOW, None)
-    if before is not None:
-        os.environ[foreign_code.ALLOW] = before
-
-
 @pytest.fixture
 def tables() -> dict[str, Any]:
     return small_tables(**{"network.width": [10, 20], "seeds": 3})

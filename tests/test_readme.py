@@ -158,7 +158,8 @@ def parsed(words: list[str]) -> click.Context:
     """The context of a command whose arguments are right; else a click.UsageError or BadParameter."""
     command = app.get_command(click.Context(app), words[0])
     assert command is not None, f"no command {words[0]}"
-    return command.make_context(words[0], list(words[1:]), parent=click.Context(app, info_name="simlab"))
+    with command.make_context(words[0], list(words[1:]), parent=click.Context(app, info_name="simlab")) as context:
+        return context
 
 
 @pytest.mark.parametrize(("line", "words"), COMMANDS, ids=[f"line {line}" for line, _ in COMMANDS])

@@ -50,17 +50,17 @@ figure_format = click.option(
 
 
 def _use_data(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    """Into the environment, which workers inherit; absolute, whatever directory they are in."""
-    import os
+    """Into the environment, which workers inherit, while the command runs; absolute, whatever directory they are in."""
     from pathlib import Path
 
+    from simlab.core.environment import variable
     from simlab.core.errors import BadInput
 
     if value:
         place = Path(value).absolute()
         if not place.is_dir():
             raise BadInput(f"--data {value}: {'is not a directory' if place.exists() else 'no such directory'}")
-        os.environ["SIMLAB_DATA"] = str(place)
+        context.with_resource(variable("SIMLAB_DATA", str(place)))
 
 
 data = click.option(
@@ -74,13 +74,10 @@ data = click.option(
 
 
 def _allow_code(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-    """Into the environment, which workers inherit."""
-    import os
-
+    """Into the environment, which workers inherit, while the command runs."""
     from simlab.core import foreign_code
 
-    if value:
-        os.environ[foreign_code.ALLOW] = "1"
+    context.with_resource(foreign_code.allowing(value))
     foreign_code.is_allowed()  # a word in the environment that means nothing is said at once
 
 

@@ -9,13 +9,14 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simlab.cli import _hint
 from simlab.cli._progress import Display, checking
-from simlab.core import foreign_code
+from simlab.core import environment, foreign_code
 from simlab.core.errors import BadInput, SimlabError, one_of, printable, shown
 from simlab.core.formats import FIGURE_FORMATS, FigureFormat
 from simlab.lab.directory import ResultsState, RunDirectory
@@ -101,23 +102,14 @@ def train(network: Any, X: Any, y: Any, flow: Any, progress: bool, **options: An
             return training.train(network, X, y, flow, None if quiet else step, **options)
 
 
-@contextlib.contextmanager
-def _data_directory(data: str | Path | None) -> Iterator[None]:
+def _data_directory(data: str | Path | None) -> AbstractContextManager[None]:
     """The directory of stored data, in the environment, which workers inherit."""
     if data is None:
-        yield
-        return
+        return contextlib.nullcontext()
     if not Path(data).is_dir():
         why = "is not a directory" if Path(data).exists() else "no such directory"
         raise BadInput(f"data = {shown(str(data))}: {why}")
-    before = os.environ.get(DATA)
-    os.environ[DATA] = str(Path(data).absolute())
-    try:
-        yield
-    finally:
-        os.environ.pop(DATA)
-        if before is not None:
-            os.environ[DATA] = before
+    return environment.variable(DATA, str(Path(data).absolute()))
 
 
 def figure_of(spec: Spec) -> Figure | None:

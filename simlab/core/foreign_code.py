@@ -13,9 +13,11 @@ import contextlib
 import functools
 import importlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
+from simlab.core import environment
 from simlab.core.errors import BadInput, one_of, shown
 
 ALLOW = "SIMLAB_ALLOW_CODE"
@@ -33,32 +35,14 @@ def is_allowed() -> bool:
     return word in YES
 
 
-@contextlib.contextmanager
-def allowing(yes: bool = True) -> Iterator[None]:
+def allowing(yes: bool = True) -> AbstractContextManager[None]:
     """Allow code inside the block and in processes started there. ``yes=False`` changes nothing."""
-    with _set(ALLOW) if yes else contextlib.nullcontext():
-        yield
+    return environment.variable(ALLOW, "1") if yes else contextlib.nullcontext()
 
 
-@contextlib.contextmanager
-def reading() -> Iterator[None]:
+def reading() -> AbstractContextManager[None]:
     """Inside the block text that names code is not imported but kept as text, also in processes started there."""
-    with _set(READING):
-        yield
-
-
-@contextlib.contextmanager
-def _set(name: str) -> Iterator[None]:
-    """An environment variable is "1" inside the block, and afterwards as it was."""
-    before = os.environ.get(name)
-    os.environ[name] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = before
+    return environment.variable(READING, "1")
 
 
 def is_unread(value: Any) -> bool:
