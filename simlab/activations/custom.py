@@ -89,11 +89,11 @@ def _differentiated(phi: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled(params: Custom) -> Compiled:
+def _compiled(activation: Custom) -> Compiled:
     """φ, φ', variance and dual, compiled once for each φ."""
-    phi = _compile("phi", params.phi)
-    dphi = _differentiated(phi) if params.dphi is None else _compile("dphi", params.dphi)
-    infinite = _jumps(phi, params.kinks)
+    phi = _compile("phi", activation.phi)
+    dphi = _differentiated(phi) if activation.dphi is None else _compile("dphi", activation.dphi)
+    infinite = _jumps(phi, activation.kinks)
 
     @jit(signatures=[PAIR], named="")
     def pair(z: float, a: Floats) -> tuple[float, float]:
@@ -108,10 +108,10 @@ def _compiled(params: Custom) -> Compiled:
         tau, sigma, slope_dual = numeric_dual(pair, q, p, A, B, t, s, a)
         return tau, sigma, math.inf if infinite else slope_dual
 
-    for k in params.kinks:
-        if not math.isfinite(phi(k, np.array(params.kinks))):
-            raise BadInput(f"phi: its value at the kink {k} is {phi(k, np.array(params.kinks))}; it must be finite")
-    second = variance(1.0, np.array(params.kinks, dtype=np.float64))
+    for k in activation.kinks:
+        if not math.isfinite(phi(k, np.array(activation.kinks))):
+            raise BadInput(f"phi: its value at the kink {k} is {phi(k, np.array(activation.kinks))}; it must be finite")
+    second = variance(1.0, np.array(activation.kinks, dtype=np.float64))
     if not math.isfinite(second):
         raise BadInput(f"phi: E φ(z)² = {second} at unit variance; it must be finite")
     return Compiled(phi, dphi, variance, dual)
