@@ -40,6 +40,7 @@ ROOMS = {
     "figures": "figure",
     "flows": "flow",
     "kernels": "kernel",
+    "losses": "loss",
     "networks": "network",
     "observables": "observable",
     "targets": "target",

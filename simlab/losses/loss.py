@@ -1,0 +1,67 @@
+"""The contract of a loss ℓ(f, y): its value, slope and curvature in f, and the labels that it takes. MATH §10.
+
+>>> from simlab import losses
+>>> loss = losses.Logistic()
+>>> y = loss.encode([1, -1, 1], outputs=1)                  # (3, 1), checked
+>>> f = np.zeros((3, 1))
+>>> loss.value(f, y), loss.slope(f, y)                      # (3,), (3, 1)
+
+Shapes: f and y are (n, c), c the number of outputs; y is what `encode` gives. R(f) = (1/n) Σ_i ℓ(f(x_i), y_i).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from simlab.core.kinds import Kind
+
+Floats = NDArray[np.float64]
+
+
+class Loss(Kind):
+    """ℓ(f, y), convex in f.
+
+    labels: what y may be: "real" numbers; "signs" ±1, one per output; "classes", one class per sample, y one-hot.
+    smooth: ℓ is twice differentiable in f, so that `curvature` is its second derivative everywhere.
+    separable: ℓ is a sum over the outputs, so that its curvature is diagonal.
+    """
+
+    lack: ClassVar[str] = "no loss"
+    shown: ClassVar[tuple[str, ...]] = ("conjugate", "curvature", "encode", "labels", "slope", "value")
+    labels: ClassVar[Literal["real", "signs", "classes"]] = "real"
+    smooth: ClassVar[bool] = True
+    separable: ClassVar[bool] = True
+
+    @abstractmethod
+    def tile(self) -> tuple[Callable[..., float], Floats]:
+        """(loss, a): the compiled loop of `simlab.losses.tiles`, for both float types, and its numbers."""
+
+    @abstractmethod
+    def value(self, f: ArrayLike, y: ArrayLike) -> Floats:
+        """ℓ(f_i, y_i) : (n,)"""
+
+    @abstractmethod
+    def slope(self, f: ArrayLike, y: ArrayLike) -> Floats:
+        """∂ℓ/∂f : (n, c); at a kink one of the subgradients, the same that `tile` takes."""
+
+    @abstractmethod
+    def curvature(self, f: ArrayLike, y: ArrayLike) -> Floats:
+        """∂²ℓ/∂f² : (n, c) where `separable`, its diagonal; otherwise (n, c, c). 0 at kinks."""
+
+    @abstractmethod
+    def conjugate(self, s: ArrayLike, y: ArrayLike) -> Floats:
+        """ℓ*(s, y) = sup_f ⟨s, f⟩ − ℓ(f, y) : (n,), for s : (n, c); infinite where the supremum is."""
+
+    @abstractmethod
+    def encode(self, y: Any, outputs: int, name: str = "y") -> Floats:
+        """The labels as loops take them, (n, outputs) in float64; BadInput, one line, where they do not fit the loss.
+
+        y: as the user gave them.
+        outputs: number c of outputs of the network.
+        name: what the error calls them.
+        """
