@@ -1,24 +1,50 @@
-"""A tile of a `resnet3` whose U is trained itself: f, J v and Jᵀ R over BLAS. MATH §9, equations: `_resnet_loops`."""
+"""A tile of a `resnet3` whose U is trained itself: f, J v and Jᵀ R over BLAS. MATH §9, equations: `_resnet_tile`.
+
+What each function is for: `simlab.networks.skeleton`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.jit import jit
-from simlab.networks._resnet_factored import weights
+from simlab.networks._resnet_tile import rows_within, weights
+from simlab.networks._two_layer_tile import add_product
+from simlab.networks.signature import Net, Reals
+from simlab.networks.skeleton import Into, no_sums, nothing_left, nothing_prepared, nothing_shared, one_block, unscaled
 
-Reals = NDArray[Any]
 Sizes = NDArray[np.int64]
+EVEN, SCALED = False, False
 
 PASS_NEURONS = 16  # whose Z and H stay in the first-level cache between a bias and its activation
 FAST = {"contract", "reassoc"}  # sums along a row may be vectorised
 
+blocks, shared_size, prepare, sum_count = one_block, nothing_shared, nothing_prepared, no_sums
+finish, scale, tile_rows = nothing_left, unscaled, rows_within
+
+
+class Tile(NamedTuple):
+    """The matrices of a tile, in the order in which they are packed.
+
+    Z1, H1, Z2, H2: pre-activations or slopes, and activations of both layers, (m, t).
+    S, f: A H₁ and outputs or R, (k, t).
+    spare: space for the gradient of the largest matrix with its bias.
+    """
+
+    Z1: Reals
+    H1: Reals
+    Z2: Reals
+    H2: Reals
+    S: Reals
+    f: Reals
+    spare: Reals
+
 
 @jit
-def scratch_size(sizes: Sizes, t: int) -> int:
+def space_size(sizes: Sizes, t: int) -> int:
     """Reals of a tile: four (m, t), two (k, t), and the gradient of the largest matrix with its bias."""
     m, d, k = sizes[:3]
     return int((4 * m + 2 * k) * t + m * (max(d, m) + 1))
@@ -38,20 +64,13 @@ def _activate(act: Any, a: Reals, b: Reals, Z: Reals, H: Reals) -> None:
 
 
 @jit
-def _tile(scratch: Reals, t: int, sizes: Sizes) -> tuple[Reals, Reals, Reals, Reals, Reals, Reals, Reals]:
-    """The matrices of a tile, in the order in which they are packed: Z₁, H₁, Z₂, H₂ (m, t) | A H₁, f (k, t) | rest"""
+def _tile(space: Reals, t: int, sizes: Sizes) -> Tile:
     m, k = sizes[0], sizes[2]
-    Z1, H1 = scratch[: m * t].reshape(m, t), scratch[m * t : 2 * m * t].reshape(m, t)
-    Z2, H2 = scratch[2 * m * t : 3 * m * t].reshape(m, t), scratch[3 * m * t : 4 * m * t].reshape(m, t)
+    Z1, H1 = space[: m * t].reshape(m, t), space[m * t : 2 * m * t].reshape(m, t)
+    Z2, H2 = space[2 * m * t : 3 * m * t].reshape(m, t), space[3 * m * t : 4 * m * t].reshape(m, t)
     at = 4 * m * t
-    S, f = scratch[at : at + k * t].reshape(k, t), scratch[at + k * t : at + 2 * k * t].reshape(k, t)
-    return Z1, H1, Z2, H2, S, f, scratch[at + 2 * k * t :]
-
-
-@jit
-def outputs(scratch: Reals, t: int, sizes: Sizes) -> Reals:
-    """The part of the tile, (k, t), with f after `layers` and J v after `tangent`; `backwards` expects R there."""
-    return _tile(scratch, t, sizes)[5][:, :t]
+    S, f = space[at : at + k * t].reshape(k, t), space[at + k * t : at + 2 * k * t].reshape(k, t)
+    return Tile(Z1, H1, Z2, H2, S, f, space[at + 2 * k * t :])
 
 
 @jit
@@ -66,15 +85,15 @@ def _read_out(A: Reals, H1: Reals, H2: Reals, S: Reals, f: Reals, skip: bool) ->
 
 
 @jit
-def layers(act: Any, a: Reals, theta: Reals, Xt: Reals, sizes: Sizes, scratch: Reals) -> None:
-    """Fill the tile: H₁, H₂ and f, and D₁, D₂ in place of Z₁, Z₂."""
-    W, b1, U, b2, A = weights(theta, sizes)
-    Z1, H1, Z2, H2, S, f, _ = _tile(scratch, Xt.shape[0], sizes)
-    np.dot(W, Xt.T, Z1)
-    _activate(act, a, b1, Z1, H1)
-    np.dot(U, H1, Z2)
-    _activate(act, a, b2, Z2, H2)
-    _read_out(A, H1, H2, S, f, sizes[4] > 0)
+def forwards(act: Any, net: Net, known: int, Xt: Reals, space: Reals) -> Reals:
+    """Fills the tile: H₁, H₂ and f, and D₁, D₂ in place of Z₁, Z₂."""
+    of, tile = weights(net.theta, net.sizes), _tile(space, Xt.shape[0], net.sizes)
+    np.dot(of.W, Xt.T, tile.Z1)
+    _activate(act, net.phi, of.b1, tile.Z1, tile.H1)
+    np.dot(of.V, tile.H1, tile.Z2)
+    _activate(act, net.phi, of.b2, tile.Z2, tile.H2)
+    _read_out(of.A, tile.H1, tile.H2, tile.S, tile.f, net.sizes[4] > 0)
+    return tile.f
 
 
 @jit(fastmath=FAST)
@@ -92,64 +111,53 @@ def _slope(G: Reals, D: Reals, out: Reals, add: bool) -> None:
 
 
 @jit
-def _product(G: Reals, right: Reals, out: Reals, add: bool, spare: Reals) -> None:
-    """out ← G right, added to it where `add`."""
-    if not add:
-        np.dot(G, right, out)
-        return
-    product = spare[: out.size].reshape(out.shape)
-    np.dot(G, right, product)
-    for j in range(out.shape[0]):
-        for p in range(out.shape[1]):
-            out[j, p] += product[j, p]
-
-
-@jit
-def backwards(theta: Reals, Xt: Reals, sizes: Sizes, out: Reals, add: bool, scratch: Reals) -> None:
-    """Σ_i J_iᵀ R_i into `out`, added to it where `add`. R is expected in `outputs`; the tile is overwritten."""
-    skip, first, second = sizes[4], sizes[6], sizes[7]
-    _, _, U, _, A = weights(theta, sizes)
-    dW, db1, dU, db2, _ = weights(out, sizes)
-    Z1, H1, Z2, H2, _, R, spare = _tile(scratch, Xt.shape[0], sizes)
-    np.dot(A.T, R, H2)
-    _slope(H2, Z2, db2 if second else spare[: sizes[0]], add and second > 0)
+def backwards(net: Net, known: int, Xt: Reals, into: Into, add: bool, space: Reals) -> None:
+    """The tile is overwritten."""
+    skip, first, second = net.sizes[4], net.sizes[6], net.sizes[7]
+    of, grads = weights(net.theta, net.sizes), weights(into.out, net.sizes)
+    Z1, H1, Z2, H2, _, R, spare = _tile(space, Xt.shape[0], net.sizes)
+    np.dot(of.A.T, R, H2)
+    _slope(H2, Z2, grads.b2 if second else spare[: net.sizes[0]], add and second > 0)
     if second:
-        _product(H2, H1.T, dU, add, spare)
+        add_product(H2, H1.T, grads.V, add, spare[: grads.V.size].reshape(grads.V.shape))
     if not first:
         return
-    np.dot(U.T, H2, H1)
+    np.dot(of.V.T, H2, H1)
     if skip:
-        np.dot(A.T, R, Z2)
+        np.dot(of.A.T, R, Z2)
         for j in range(H1.shape[0]):
             for i in range(H1.shape[1]):
                 H1[j, i] += Z2[j, i]
-    _slope(H1, Z1, db1, add)
-    _product(H1, Xt, dW, add, spare)
+    _slope(H1, Z1, grads.b1, add)
+    add_product(H1, Xt, grads.W, add, spare[: grads.W.size].reshape(grads.W.shape))
 
 
 @jit
-def tangent(theta: Reals, v: Reals, Xt: Reals, sizes: Sizes, scratch: Reals) -> None:
-    """Write J v into `outputs`, from the tile that `layers` filled, which is overwritten."""
-    skip, first, second = sizes[4], sizes[6], sizes[7]
-    _, _, U, _, A = weights(theta, sizes)
-    v_W, v_b1, v_U, v_b2, _ = weights(v, sizes)
-    Z1, H1, Z2, H2, S, f, _ = _tile(scratch, Xt.shape[0], sizes)
+def pushed(act: Any, net: Net, known: int, v: Reals, Xt: Reals, space: Reals) -> Reals:
+    """Where v is not empty, the tile that `forwards` fills is overwritten."""
+    f = forwards(act, net, known, Xt, space)
+    if v.size == 0:
+        return f
+    skip, first, second = net.sizes[4], net.sizes[6], net.sizes[7]
+    of, along = weights(net.theta, net.sizes), weights(v, net.sizes)
+    Z1, H1, Z2, H2, S, _, _ = _tile(space, Xt.shape[0], net.sizes)
     if second:
-        np.dot(v_U, H1, H2)  # before H₁ is written over
+        np.dot(along.V, H1, H2)  # before H₁ is written over
         for j in range(H2.shape[0]):
             for i in range(H2.shape[1]):
-                H2[j, i] += v_b2[j]
+                H2[j, i] += along.b2[j]
     else:
         H2[:] = 0
     if first:
-        np.dot(v_W, Xt.T, H1)
+        np.dot(along.W, Xt.T, H1)
         for j in range(H1.shape[0]):
             for i in range(H1.shape[1]):
-                H1[j, i] = (H1[j, i] + v_b1[j]) * Z1[j, i]
+                H1[j, i] = (H1[j, i] + along.b1[j]) * Z1[j, i]
     else:
         H1[:] = 0
-    np.dot(U, H1, Z1)
+    np.dot(of.V, H1, Z1)
     for j in range(H2.shape[0]):
         for i in range(H2.shape[1]):
             H2[j, i] = (H2[j, i] + Z1[j, i]) * Z2[j, i]
-    _read_out(A, H1, H2, S, f, skip > 0)
+    _read_out(of.A, H1, H2, S, f, skip > 0)
+    return f

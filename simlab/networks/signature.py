@@ -1,52 +1,106 @@
-"""The signatures of a trained network's compiled loops, so that one descent loop serves all networks.
+"""The two compiled functions of a network and their arguments, so that one descent loop serves all networks and losses.
 
 For real = float64 or float32, X : (n, d), f : (n, c) and J_i = ∂f(x_i)/∂θ:
 
-- ``value(act, a, theta, X, sizes, numbers, out, scratch)``: out (n, c) ← f(X);
-- ``gradient(act, a, theta, X, y, alpha, sizes, numbers, out, scratch) -> R``: R(αf) = (1/2n) Σ_i ‖α f(x_i) − y_i‖²
-  in float64, and out (size,) ← ∇_θ R(αf);
-- ``push(act, a, theta, v, X, sizes, numbers, out, scratch)``: out (n, c) ← J v;
-- ``pull(act, a, theta, R, X, sizes, numbers, out, scratch)``: out (size,) ← Σ_i J_iᵀ R_i.
+- ``gradient(act, loss, net, rows, goal, out, scratch) -> R``: R = (1/n) Σ_i ℓ(α f(x_i), y_i) in float64, and
+  out (size,) ← ∇_θ R. With ``goal.mean = 0`` both are sums over i instead of means; with the loss `given`, whose slope is
+  y itself, out is then Σ_i J_iᵀ y_i;
+- ``push(act, net, v, X, out, scratch)``: out (n, c) ← J v; where v is empty, out ← f(X).
 
 The arguments:
 
-- act: compiled φ, ``act(Z, H, a)``: H ← φ(Z) and Z ← φ'(Z), both flat (`simlab.activations.tiles.tile`);
-- a: the numbers of φ;
-- theta: all weights, flat;
-- sizes, numbers: integers and floats of the network, in an order that its loops file documents;
-- scratch: workspace of at least ``Loops.scratch(n)`` floats, with anything in it;
+- act: compiled φ, ``act(Z, H, a)``: H ← φ(Z) and Z ← φ'(Z), both flat (`simlab.activations.tiles`);
+- loss: compiled ℓ and ℓ' over a tile of outputs (`simlab.losses.tiles`);
+- net, rows, goal: the named tuples below;
+- scratch: workspace of at least ``Loops.scratch(n)`` reals, with anything in it;
 - out and v, where they have the length of θ: only the trained part is written or read.
 
 Numba caches code that takes a compiled function as an argument of a declared type (`types.FunctionType`); it never
-caches code that takes the function as itself.
+caches code that takes the function as itself. Within a tuple a function would be taken as itself.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numba import float64, int64, types, void
+from numpy.typing import NDArray
 
-from simlab.activations.tiles import signature as tile_signature
+from simlab.activations.tiles import signature as activation_signature
+from simlab.losses.tiles import signature as loss_signature
+
+Reals = NDArray[Any]
 
 
-def _activation(real: types.Float) -> tuple[Any, Any]:
-    return types.FunctionType(tile_signature(real)), float64[::1]
+class Net(NamedTuple):
+    """A network with its weights.
+
+    theta: all weights, flat.
+    sizes: integers that the loops need, in an order that the network's tile file documents.
+    numbers: floats that they need, likewise.
+    phi: the numbers of φ.
+    begin, end: first trained entry of θ, and one past the last.
+    threads: number of threads. The caller asks numba for it: code that asks itself cannot be cached.
+    """
+
+    theta: Reals
+    sizes: NDArray[np.int64]
+    numbers: Reals
+    phi: NDArray[np.float64]
+    begin: int
+    end: int
+    threads: int
 
 
-def VALUE(real: types.Float) -> Any:
-    return void(*_activation(real), real[::1], real[:, ::1], int64[::1], real[::1], real[:, ::1], real[::1])
+class Rows(NamedTuple):
+    """Samples.
+
+    X: inputs, (n, d).
+    Y: labels, (n, c).
+    """
+
+    X: Reals
+    Y: Reals
+
+
+class Goal(NamedTuple):
+    """What is minimised, beside the loss itself.
+
+    alpha: output scale α.
+    mean: 1 for the mean over the samples, 0 for the sum.
+    numbers: the numbers of the loss.
+    """
+
+    alpha: Any
+    mean: int
+    numbers: NDArray[np.float64]
+
+
+def act_type(real: types.Float) -> Any:
+    return types.FunctionType(activation_signature(real))
+
+
+def loss_type(real: types.Float) -> Any:
+    return types.FunctionType(loss_signature(real))
+
+
+def net_type(real: types.Float) -> Any:
+    return types.NamedTuple((real[::1], int64[::1], real[::1], float64[::1], int64, int64, int64), Net)
+
+
+def rows_type(real: types.Float) -> Any:
+    return types.NamedUniTuple(real[:, ::1], 2, Rows)
+
+
+def goal_type(real: types.Float) -> Any:
+    return types.NamedTuple((real, int64, float64[::1]), Goal)
 
 
 def GRADIENT(real: types.Float) -> Any:
-    return float64(
-        *_activation(real), real[::1], real[:, ::1], real[:, ::1], real, int64[::1], real[::1], real[::1], real[::1]
-    )
+    each = act_type(real), loss_type(real), net_type(real), rows_type(real), goal_type(real), real[::1], real[::1]
+    return float64(*each)
 
 
 def PUSH(real: types.Float) -> Any:
-    return void(*_activation(real), real[::1], real[::1], real[:, ::1], int64[::1], real[::1], real[:, ::1], real[::1])
-
-
-def PULL(real: types.Float) -> Any:
-    return void(*_activation(real), real[::1], real[:, ::1], real[:, ::1], int64[::1], real[::1], real[::1], real[::1])
+    return void(act_type(real), net_type(real), real[::1], real[:, ::1], real[:, ::1], real[::1])

@@ -1,0 +1,235 @@
+"""A tile of a fully connected net: f, J v and Jᵀ R over BLAS. MATH §6. What each function is for:
+`simlab.networks.skeleton`.
+
+Each layer of a tile of T rows is a matrix with one column per row of X, so that the bias is one more row and every
+matrix is contiguous:
+
+    Z^ℓ = W^ℓ Ã^{ℓ−1},   Ã^ℓ = (s_ℓ φ(Z^ℓ); b),   Ã⁰ = (s_0 Xᵀ; b),   f = Z^L        (ℓ = 1 … L, s and b: factors)
+    backwards  Δ^{ℓ−1} = s_{ℓ−1} φ'(Z^{ℓ−1}) ⊙ (W^ℓᵀ Δ^ℓ),   Δ^L = Rᵀ,   Σ_i J_iᵀ R_i = (Δ^ℓ Ã^{ℓ−1}ᵀ)_ℓ
+    forwards   Ż^ℓ = V^ℓ Ã^{ℓ−1} + W^ℓ (s_{ℓ−1} φ'(Z^{ℓ−1}) ⊙ Ż^{ℓ−1}; 0),   J v = Ż^L,   v = (V¹, …, V^L)
+
+Threads divide the *neurons* of a layer among themselves, not the rows: every weight is then read, and its gradient
+written, by one thread alone, also in a batch of few rows, and nothing is added up between threads. The number of
+blocks of neurons depends on the width alone, so that the bits do not depend on the number of threads.
+Packed arguments:
+
+- theta: W¹ | … | W^L, W^ℓ : (m_ℓ, m_{ℓ−1} + 1 with a bias), row by row;
+- sizes: (T at most, 1 with a bias else 0, neurons of the widest layer and its bias, L, d, m_1, …, m_{L−1}, c);
+- numbers: (b, s_0, …, s_{L−1});
+- space: Ã⁰ | Ã¹, s_1 φ'(Z¹) | … | Ã^{L−1}, s_{L−1} φ'(Z^{L−1}) | Z^L | Δ or Ż of two layers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from simlab.core.gemm import product
+from simlab.core.jit import jit
+from simlab.networks.signature import Net, Reals
+from simlab.networks.skeleton import (
+    Into,
+    no_sums,
+    nothing_left,
+    nothing_prepared,
+    nothing_shared,
+    one_block,
+    unscaled,
+)
+
+Sizes = NDArray[np.int64]
+EVEN, SCALED = False, False
+TILE_FLOATS = 1 << 22
+MOST_ROWS, LEAST_ROWS = 256, 16
+BLOCK_NEURONS, MOST_BLOCKS = 64, 4
+PASS_NEURONS = 4  # whose φ and φ' stay in the first-level cache between two passes
+THREADED_FLOPS = 1 << 19  # a layer of fewer multiplications is not worth waking a thread
+
+blocks, shared_size, prepare, sum_count = one_block, nothing_shared, nothing_prepared, no_sums
+finish, scale = nothing_left, unscaled
+
+
+class Layer(NamedTuple):
+    """One layer of a tile.
+
+    W: its weights, (m, k), k counting the bias.
+    A: its input Ã, (k, T).
+    D: space for Z, then s φ'(Z), (m, T); f of the last layer.
+    H: space for s φ(Z), (m, T), within the next layer's input; of the last layer not used.
+    """
+
+    W: Reals
+    A: Reals
+    D: Reals
+    H: Reals
+
+
+def most_rows(widths: list[int]) -> int:
+    """T: as large as the layers of a tile fit into `TILE_FLOATS`."""
+    return max(LEAST_ROWS, min(MOST_ROWS, TILE_FLOATS // (2 * sum(widths))))
+
+
+@jit
+def tile_rows(sizes: Sizes, n: int) -> int:
+    return int(max(1, min(n, sizes[0])))
+
+
+@jit
+def space_size(sizes: Sizes, t: int) -> int:
+    return int(t * (2 * np.sum(sizes[4:] + sizes[1]) + 2 * sizes[2]))
+
+
+@jit
+def _layer(theta: Reals, sizes: Sizes, layer: int, T: int, space: Reals) -> Layer:
+    """Layer 1 … L of a tile."""
+    bias, depth, k = sizes[1], sizes[3], sizes[4]
+    at, weight = 0, 0
+    for below in range(1, layer):
+        at += (k + bias) * T if below == 1 else (2 * k + bias) * T
+        weight += sizes[4 + below] * (k + bias)
+        k = sizes[4 + below]
+    m = sizes[4 + layer]
+    W = theta[weight : weight + m * (k + bias)].reshape(m, k + bias)
+    A = space[at : at + (k + bias) * T].reshape(k + bias, T)
+    at += (k + bias) * T if layer == 1 else (2 * k + bias) * T
+    if layer == depth:
+        f = space[at : at + m * T].reshape(m, T)
+        return Layer(W, A, f, f)
+    H = space[at : at + m * T].reshape(m, T)
+    return Layer(W, A, space[at + (m + bias) * T : at + (2 * m + bias) * T].reshape(m, T), H)
+
+
+@jit
+def _spare(sizes: Sizes, T: int, space: Reals) -> Reals:
+    """Space for Δ or Ż of two layers, after all layers."""
+    return space[space_size(sizes, T) - 2 * sizes[2] * T :]
+
+
+@jit
+def _block_count(m: int) -> int:
+    return int(max(1, min(MOST_BLOCKS, m // BLOCK_NEURONS)))
+
+
+@jit
+def _hidden(act: Any, phi: Reals, layer: Layer, factor: float, part: int, parts: int) -> None:
+    """H ← s φ(W A) and D ← s φ'(W A), of one part of the neurons."""
+    m, T = layer.D.shape
+    first, last = part * m // parts, (part + 1) * m // parts
+    product(layer.W[first:last], layer.A, layer.D[first:last], False)
+    for j in range(first, last, PASS_NEURONS):
+        e = min(last, j + PASS_NEURONS)
+        D, H = layer.D[j:e].reshape(-1), layer.H[j:e].reshape(-1)
+        act(D, H, phi)
+        for i in range(D.size):
+            H[i] *= factor
+            D[i] *= factor
+
+
+@jit(parallel=True)
+def _hidden_on_all(act: Any, phi: Reals, layer: Layer, factor: float) -> None:
+    parts = _block_count(layer.D.shape[0])
+    for part in prange(parts):
+        _hidden(act, phi, layer, factor, part, parts)
+
+
+@jit
+def forwards(act: Any, net: Net, known: int, X: Reals, space: Reals) -> Reals:
+    sizes, numbers, (T, k) = net.sizes, net.numbers, X.shape
+    bias, depth = sizes[1], sizes[3]
+    A = space[: (k + bias) * T].reshape(k + bias, T)
+    for i in range(T):
+        for j in range(k):
+            A[j, i] = numbers[1] * X[i, j]
+        if bias:
+            A[k, i] = numbers[0]
+    for number in range(1, depth):
+        layer = _layer(net.theta, sizes, number, T, space)
+        parts = _block_count(layer.D.shape[0])
+        if net.threads > 1 and parts > 1 and layer.W.size * T >= THREADED_FLOPS:
+            _hidden_on_all(act, net.phi, layer, numbers[1 + number])
+        else:
+            for part in range(parts):
+                _hidden(act, net.phi, layer, numbers[1 + number], part, parts)
+        if bias:
+            _layer(net.theta, sizes, number + 1, T, space).A[-1] = numbers[0]
+    layer = _layer(net.theta, sizes, depth, T, space)
+    product(layer.W, layer.A, layer.D, False)
+    return layer.D
+
+
+@jit
+def _behind(layer: Layer, Delta: Reals, G: Reals, add: bool, slope: Reals, below: Reals, part: int) -> None:
+    """G ← Δ Ãᵀ, added to it where `add`, and below ← (Wᵀ Δ) ⊙ slope, of one part of their rows.
+
+    slope, below: without rows in the first layer, which has none below.
+    """
+    m, k = Delta.shape[0], below.shape[0]
+    parts = _block_count(m)
+    if part < parts:
+        first, last = part * m // parts, (part + 1) * m // parts
+        product(Delta[first:last], layer.A.T, G[first:last], add)
+    parts = _block_count(k)
+    if k and part < parts:
+        first, last = part * k // parts, (part + 1) * k // parts
+        product(layer.W[:, first:last].T, Delta, below[first:last], False)
+        for j in range(first, last):
+            for i in range(below.shape[1]):
+                below[j, i] *= slope[j, i]
+
+
+@jit(parallel=True)
+def _behind_on_all(layer: Layer, Delta: Reals, G: Reals, add: bool, slope: Reals, below: Reals) -> None:
+    for part in prange(max(_block_count(Delta.shape[0]), _block_count(below.shape[0]))):
+        _behind(layer, Delta, G, add, slope, below, part)
+
+
+@jit
+def backwards(net: Net, known: int, X: Reals, into: Into, add: bool, space: Reals) -> None:
+    sizes, T, weight = net.sizes, X.shape[0], net.theta.size
+    widest, depth = sizes[2], sizes[3]
+    spare = _spare(sizes, T, space)
+    Delta = _layer(net.theta, sizes, depth, T, space).D
+    for number in range(depth, 0, -1):
+        layer = _layer(net.theta, sizes, number, T, space)
+        weight -= layer.W.size
+        G = into.out[weight : weight + layer.W.size].reshape(layer.W.shape)
+        half = (number % 2) * widest * T  # Δ^{ℓ−1} and Δ^ℓ take turns in the two halves of `spare`
+        k = sizes[3 + number] if number > 1 else 0
+        below = spare[half : half + k * T].reshape(k, T)
+        slope = _layer(net.theta, sizes, max(1, number - 1), T, space).D
+        parts = max(_block_count(Delta.shape[0]), _block_count(k))
+        if net.threads > 1 and parts > 1 and layer.W.size * T >= THREADED_FLOPS:
+            _behind_on_all(layer, Delta, G, add, slope, below)
+        else:
+            for part in range(parts):
+                _behind(layer, Delta, G, add, slope, below, part)
+        Delta = below
+
+
+@jit
+def pushed(act: Any, net: Net, known: int, v: Reals, X: Reals, space: Reals) -> Reals:
+    f = forwards(act, net, known, X, space)
+    if v.size == 0:
+        return f
+    sizes, T, weight = net.sizes, X.shape[0], 0
+    bias, widest, depth = sizes[1], sizes[2], sizes[3]
+    spare = _spare(sizes, T, space)
+    tangent = spare[:0].reshape(0, T)
+    for number in range(1, depth + 1):
+        layer = _layer(net.theta, sizes, number, T, space)
+        m, k = layer.W.shape
+        half = (number % 2) * widest * T
+        Z = f if number == depth else spare[half : half + m * T].reshape(m, T)
+        product(v[weight : weight + m * k].reshape(m, k), layer.A, Z, False)
+        if number > 1:
+            product(layer.W[:, : k - bias], tangent, Z, True)
+        if number < depth:
+            for j in range(m):
+                for i in range(T):
+                    Z[j, i] *= layer.D[j, i]
+        weight += m * k
+        tangent = Z
+    return f
