@@ -206,7 +206,7 @@ def _check_tile(loss: Loss, f: Floats, y: Floats, dtype: Any) -> None:
 
 def _check_encode(loss: Loss, y: Floats) -> None:
     """What `encode` gives passes through it again; what fits no loss is refused in one line that names it."""
-    n, c = y.shape
+    c = y.shape[1]
     ensure(y.dtype == np.float64 and y.flags.c_contiguous, f"{loss!r}.encode: must give float64, C-contiguous")
     ensure(np.array_equal(loss.encode(y, c), y), f"{loss!r}.encode: changes labels that are encoded already")
     for what, bad in wrong_labels(loss, y).items():

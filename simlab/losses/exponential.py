@@ -1,6 +1,6 @@
 """The exponential loss of boosting, ℓ(f, y) = e^{−yf}, for labels ±1; a straight line beyond −yf = 50. MATH §10.
 
-With u = −yf and B = 50: ℓ = e^u for u < B, and its tangent e^B (1 + u − B) from u = B on. The whole is convex and
+With u = −yf and B = 50: ℓ = e^{min(u, B)} (1 + max(u − B, 0)): e^u up to u = B, and its tangent beyond. The whole is convex and
 continuously differentiable, and nothing overflows in float64 or float32 (e^50 = 5.2e21). ℓ' = −y e^{min(u, B)};
 ℓ'' = e^u for u < B and 0 from there on, where it jumps. ℓ*(s) = t log t − t for t = −ys from 0 to e^B, infinite
 elsewhere.
@@ -20,25 +20,30 @@ from simlab.losses.loss import Scalars, Separable
 Floats = NDArray[np.float64]
 BEND = 50.0
 """−yf from which on the loss is a straight line."""
-STEEPEST = math.exp(BEND)
+STEEPEST = math.exp(BEND) * (1.0 + 1e-12)
+"""Largest −ys with a finite conjugate: e^B, and room for the rounding of a slope."""
+
+
+@jit
+def bounded(f: Any, y: Any) -> Any:
+    """e^{min(u, B)}. A branch instead of the minimum let the vectorised loop take e^100 = inf in float32."""
+    return math.exp(min(-y * f, type(f)(BEND)))
 
 
 @jit
 def value(f: Any, y: Any, a: Floats) -> Any:
-    u, real = -y * f, type(f)
-    return math.exp(u) if u < BEND else real(STEEPEST) * (real(1.0) + (u - real(BEND)))
+    real = type(f)
+    return bounded(f, y) * (real(1.0) + max(-y * f - real(BEND), real(0.0)))
 
 
 @jit
 def slope(f: Any, y: Any, a: Floats) -> Any:
-    u = -y * f
-    return -y * (math.exp(u) if u < BEND else type(f)(STEEPEST))
+    return -y * bounded(f, y)
 
 
 @jit
 def curvature(f: Any, y: Any, a: Floats) -> Any:
-    u = -y * f
-    return math.exp(u) if u < BEND else type(f)(0.0)
+    return bounded(f, y) if -y * f < BEND else type(f)(0.0)
 
 
 @jit
