@@ -170,7 +170,7 @@ def _check_large(loss: Loss, y: Floats, rng: np.random.Generator) -> None:
         ):
             ensure(np.isfinite(got).all(), f"{loss!r}: {name} is not finite at |f| = {size:g}")
         for dtype in DIGITS:
-            F, Y = np.ascontiguousarray(f.T, dtype), y.astype(dtype)
+            F, Y = np.array(f.T, dtype, order="C"), y.astype(dtype)
             total = tile(F, Y, dtype(1), dtype(1), a)
             for name, fine in (("value", np.isfinite(total)), ("slope", np.isfinite(F).all())):
                 ensure(fine, f"{loss!r}: tile: {name} is not finite at |f| = {size:g} in {np.dtype(dtype).name}")
@@ -198,7 +198,7 @@ def _check_tile(loss: Loss, f: Floats, y: Floats, dtype: Any) -> None:
     ensure(np.isnan(F[:, n:]).all(), f"{where}: writes over columns of padding")
     ensure(np.array_equal(Y, before), f"{where}: changes the labels")
     for i in range(n):
-        one = np.ascontiguousarray(single[:, [i]])
+        one = np.array(single[:, [i]], order="C")
         alone = tile(one, Y[[i]], factor, weight, a)
         same = _close(one[:, 0], F[:, i], digits) and abs(alone - values[i]) <= digits * (1.0 + abs(values[i]))
         ensure(same, f"{where}: sample {i} alone gives something else than within the tile")

@@ -1,9 +1,9 @@
 """The exponential loss of boosting, ℓ(f, y) = e^{−yf}, for labels ±1; a straight line beyond −yf = 50. MATH §10.
 
-With u = −yf and B = 50: ℓ = e^{min(u, B)} (1 + max(u − B, 0)): e^u up to u = B, and its tangent beyond. The whole is convex and
-continuously differentiable, and nothing overflows in float64 or float32 (e^50 = 5.2e21). ℓ' = −y e^{min(u, B)};
-ℓ'' = e^u for u < B and 0 from there on, where it jumps. ℓ*(s) = t log t − t for t = −ys from 0 to e^B, infinite
-elsewhere.
+With u = −yf and B = 50: ℓ = e^{min(u, B)} (1 + max(u − B, 0)), which is e^u up to u = B and its tangent beyond. The
+whole is convex and continuously differentiable, and nothing overflows at |f| = 1000 in float64 or float32 (e^50 is
+5.2e21). ℓ' = −y e^{min(u, B)}; ℓ'' = e^u for u < B and 0 from there on, where it jumps. ℓ*(s) = t log t − t for t = −ys
+from 0 to e^B, infinite elsewhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STEEPEST = math.exp(BEND) * (1.0 + 1e-12)
 
 @jit
 def bounded(f: Any, y: Any) -> Any:
-    """e^{min(u, B)}. A branch instead of the minimum let the vectorised loop take e^100 = inf in float32."""
+    """e^{min(u, B)}"""
     return math.exp(min(-y * f, type(f)(BEND)))
 
 
