@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -98,8 +98,9 @@ class LargeConjugate(Hinge):
 
 
 class Overflows(Logistic):
-    def scalars(self) -> Scalars:
-        return super().scalars()._replace(value=overflowing)
+    def value(self, f: ArrayLike, y: ArrayLike) -> Floats:
+        with np.errstate(over="ignore"):
+            return np.asarray(np.log(1.0 + np.exp(-np.multiply(f, y))).sum(axis=1))
 
 
 class OverflowsInTiles(Logistic):
@@ -142,11 +143,9 @@ class NotSeparable(Softmax):
         return np.einsum("ijj->ij", super().curvature(f, y))
 
 
-class WrongLabels(Logistic):
-    labels: ClassVar[Literal["real", "signs", "classes"]] = "real"
-
+class WrongLabels(Squared):
     def encode(self, y: Any, outputs: int, name: str = "y", *, several: bool = True) -> Floats:
-        return super().encode(np.float32(y), outputs, name, several=several) + 1.0
+        return super().encode(y, outputs, name, several=several) + 1.0
 
 
 class WrongNumbers(Absolute):
