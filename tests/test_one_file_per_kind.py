@@ -1,5 +1,5 @@
 """Adding a thing is adding one file, in every room: a new activation, claim, law of data, experiment, figure, flow,
-kernel, network, observable and target is known to everything, and no test and no list is edited.
+kernel, loss, network, observable and target is known to everything, and no test and no list is edited.
 
 The files are those of tests/example_package. They are added in both ways: by a package that names them as entry points,
 and as files dropped into the rooms of a copy of simlab.

@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from simlab.core import catalogue
 from simlab.core.parsing import choose
-from simlab.losses.loss import Loss
+from simlab.losses.loss import Loss, Scalars, Separable
 
-__all__ = ["Loss", "get"]
+__all__ = ["Loss", "Scalars", "Separable", "check", "get"]
 
 
 def get(name: str, **fields: Any) -> Loss:
     """A loss by name: ``losses.get("huber", width=0.5)``."""
     found: Loss = choose("losses", {"kind": name, **fields}, "loss")
     return found
+
+
+def check(kind: Loss) -> None:
+    """Run the contract tests on one loss; AssertionError, one line, where it breaks the contract."""
+    from simlab.losses.checking import check_loss
+
+    check_loss(kind)
 
 
 if not TYPE_CHECKING:  # mypy reads the files themselves

@@ -25,8 +25,8 @@ from simlab.kernels import laplace, ntk
 from simlab.machines import FeatureRidge, GaussianProcess, KernelFlow, KernelRidge
 
 KERNEL = ["at_cosines", "diagonal", "endpoints", "get_params", "gram", "set_params", "spectrum"]
-ROOMS = ["activations", "claims", "data", "experiments", "figures", "flows", "kernels", "lab", "machines", "networks"]
-ROOMS += ["observables", "record", "sphere", "statistics", "targets", "theory", "training"]
+ROOMS = ["activations", "claims", "data", "experiments", "figures", "flows", "kernels", "lab", "losses", "machines"]
+ROOMS += ["networks", "observables", "record", "sphere", "statistics", "targets", "theory", "training"]
 
 
 def tab(thing: Any) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 TOGETHER = {
-    "networks": ("networks", "flows", "observables", "experiments"),
+    "networks": ("losses", "networks", "flows", "observables", "experiments"),
     "kernels": ("activations", "sphere", "kernels", "machines", "theory", "data", "targets"),
 }
 LONGEST = ("lab/test_kills.py", "claims/test_ledger.py", "lab/test_directory.py", "cli/test_cli.py", "lab/test_run.py")
