@@ -31,6 +31,7 @@ from simlab.experiments.course import Course, Floats
 from simlab.experiments.following import Followed, FollowedState
 from simlab.flows.problem import Problem
 from simlab.networks.population import gradient, scratch_size
+from simlab.networks.signature import Net
 from simlab.networks.two_layer import TwoLayer
 from simlab.observables.observable import Observable
 from simlab.observables.risk import Risk
@@ -152,15 +153,17 @@ class PopulationFlow(Followed):
         assert isinstance(target, NeuronSum)  # validated
         assert mu is not None  # validated
         k = len(target.coefficients)
-        layers = [network.trained != "second", network.trained != "first"]
+        sizes = np.array([m, d, network.trained != "second", network.trained != "first"])
+        numbers, trained = np.array([network.output_scale(), mu]), network.loops(d).trained
+        act, phi = ReLU().tile()
         problem = Problem(
             gradient=gradient,
-            activation=ReLU().tile(),
-            layout=(np.array([m, d, *layers]), np.array([network.output_scale(), mu])),
+            act=act,
+            net=lambda theta: Net(theta, sizes, numbers, phi, trained.start, trained.stop, 1),
             X=target.neurons,
             y=target.coefficients,
             alpha=self.flow.output_scale(),
-            trained=network.loops(d).trained,
+            trained=trained,
             scratch=lambda rows: scratch_size(m, d, k),
             width=m,
         )
@@ -188,7 +191,7 @@ class PopulationFlow(Followed):
     def _risk(self, work: Work, theta: Floats) -> float:
         problem, target = work.problem, work.target
         found = problem.loss(theta)
-        scale, mu = problem.layout[1]
+        scale, mu = problem.net(theta).numbers
         a, _, W = self.network.neurons(theta)
         b, c = problem.alpha * scale * a, target.coefficients
         whole = np.abs(b) @ np.linalg.norm(W, axis=1) + np.abs(c) @ np.linalg.norm(target.neurons, axis=1)

@@ -19,7 +19,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
-from numba import float64, int64, types
+import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
@@ -28,10 +28,11 @@ from simlab.core.errors import BadInput
 from simlab.core.fields import number_or
 from simlab.core.rng import Streams
 from simlab.flows._curvature import batch_edge, edge, power_iteration, start_vector, tangent
+from simlab.flows._descent import ALL, Batches, Own, Task, Way, descend, heavy_ball
 from simlab.flows._schedule import Scheduled
 from simlab.flows.flow import FlowState, check_width
 from simlab.flows.problem import GOING, Problem, ending_of
-from simlab.networks.signature import GRADIENT
+from simlab.networks.signature import Rows
 
 if TYPE_CHECKING:
     from simlab.data.law import Law
@@ -42,6 +43,8 @@ STRETCH_SECONDS = 0.05
 """How long one compiled stretch of steps takes, about: between two of them Python can react."""
 FIRST_ITERATIONS, ITERATIONS = 40, 10
 """Iterations of the power iteration, at the start and later."""
+_NO_DRAWS = np.random.default_rng(0)
+"""For descents that draw nothing: the compiled loop takes a generator."""
 
 
 def check_alpha(alpha: float) -> None:
@@ -93,11 +96,11 @@ class Stage(NamedTuple):
 class Stepping(Scheduled):
     """A descent with steps.
 
-    loop: precision → compiled stretch of steps, of the types of `signature`.
+    update: precision → compiled update of θ (`_descent`).
     """
 
     state_class: ClassVar[type[SteppingState]] = SteppingState
-    loop: ClassVar[Any]
+    update: ClassVar[Any] = heavy_ball
 
     step: Annotated[float | Literal["auto"], number_or("auto")] = Field(
         description='step size η in the unit below, or "auto"'
@@ -135,15 +138,41 @@ class Stepping(Scheduled):
         """The fields that only the state of this kind has, at the start."""
         return {}
 
-    def _own_arguments(self, problem: Problem, state: Any) -> tuple[Any, ...]:
-        """What only the loop of this kind takes, after `_arguments`."""
-        return ()
+    def _own(self, problem: Problem, state: Any) -> Own:
+        """What the update needs; plain descent needs nothing."""
+        none = problem.buffer("none", 0)
+        return Own(none, none, none, 0.0, 0.0, np.zeros(2))
+
+    def _samples(self, problem: Problem, state: Any) -> tuple[Rows, Batches, np.random.Generator]:
+        """(all samples, which of them the steps see, what draws them or the noise)"""
+        empty = Rows(problem.X[:0], problem.y[:0])
+        return problem.rows, Batches(ALL, len(problem.X), np.zeros(0, np.int64), 0, empty), _NO_DRAWS
+
+    def _stage(self, problem: Problem, step: int) -> Stage:
+        """The stage that this step belongs to."""
+        return Stage(problem.trained, 0, self.steps)
 
     def _stretch(self, problem: Problem, state: Any, steps: int) -> tuple[int, int, float]:
         """Make up to so many steps in place. Returns the number of steps made, the ending, and `units` after them."""
-        arguments = *self._arguments(problem, state, steps), *self._own_arguments(problem, state)
-        done: tuple[int, int, float] = self.loop[problem.dtype](*arguments)
-        return done
+        done, ending, units, _ = self._descend(problem, state, steps)
+        return done, ending, units
+
+    def _descend(self, problem: Problem, state: Any, steps: int) -> tuple[int, int, float, int]:
+        """The compiled loop: as `_stretch`, and the place in the order of the samples."""
+        theta, (loss, _) = state.theta, problem.loss_kind.tile()
+        rows, batches, rng = self._samples(problem, state)
+        span, first, last, pace = self._stage(problem, state.step)
+        grad = problem.buffer("grad", theta.size)
+        scratch = problem.buffer("scratch", problem.scratch(batches.size))
+        task = Task(problem.net(theta), rows, problem.goal, batches, grad, scratch)
+        way = Way(
+            span.start, span.stop, state.eta, *self.schedule_numbers(pace), state.step - first,
+            min(steps, last - state.step), state.units, state.limit,
+        )  # fmt: skip
+        found: tuple[int, int, float, int] = descend[problem.dtype](
+            problem.gradient, problem.act, loss, self.update[problem.dtype], task, way, self._own(problem, state), rng
+        )
+        return found
 
     def start(self, problem: Problem, theta0: Array, streams: Streams) -> SteppingState:
         theta = problem.weights(theta0)
@@ -215,33 +244,3 @@ class Stepping(Scheduled):
             problem.steps_per_second = max(1.0, done / max(ended - began, 1e-7))
             if ended >= deadline:
                 break
-
-    def _arguments(
-        self,
-        problem: Problem,
-        state: SteppingState,
-        steps: int,
-        samples: tuple[Array, Array] | None = None,
-        stage: Stage | None = None,
-    ) -> tuple[Any, ...]:
-        """What every compiled stretch takes first, in this order: the gradient and its arguments, the trained span, η
-        and the schedule, the number of steps before, the number to make, units and limit."""
-        theta = state.theta
-        span, first, _, pace = stage or Stage(problem.trained, 0, self.steps)
-        X, y = samples or (problem.X, problem.y)
-        rows = self.batch_size() or len(X)
-        return (
-            problem.gradient, *problem.activation, theta, X, y, problem.scalar_alpha, *problem.layout,
-            problem.buffer("grad", theta.size), problem.buffer("scratch", problem.scratch(rows)), span.start, span.stop,
-            state.eta, *self.schedule_numbers(pace), state.step - first, steps, state.units, state.limit,
-        )  # fmt: skip
-
-
-def signature(real: Any, *more: Any, also: tuple[Any, ...] = ()) -> Any:
-    """The types of a compiled stretch: it takes what `Stepping._arguments` gives, then `more`, and returns
-    (steps made, ending, units, *also)."""
-    loss = GRADIENT(real)
-    schedule = (float64, int64, float64[::1])
-    return types.Tuple((int64, int64, float64, *also))(
-        types.FunctionType(loss), *loss.args, int64, int64, *schedule, int64, int64, float64, float64, *more
-    )

@@ -10,65 +10,33 @@ Stream: ``noise``.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import float64
-from numba.core.types import npy_rng
 from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.core.jit import per_real
 from simlab.core.rng import Streams, copy_generator
-from simlab.flows._schedule import factor
-from simlab.flows._stepping import Stepping, SteppingState, signature
-from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
+from simlab.flows._descent import UPDATE, Batches, Own, Pace
+from simlab.flows._stepping import Stepping, SteppingState
+from simlab.flows.problem import Problem
+from simlab.networks.signature import Rows
 
 Array = NDArray[Any]
 
 
-@per_real(lambda real: signature(real, npy_rng, float64, float64))
-def descend(
-    gradient: Any,
-    act: Any,
-    a: Array,
-    theta: Array,
-    X: Array,
-    y: Array,
-    alpha: float,
-    sizes: Array,
-    numbers: Array,
-    grad: Array,
-    scratch: Array,
-    begin: int,
-    end: int,
-    eta: float,
-    code: int,
-    schedule: Array,
-    first: int,
-    steps: int,
-    units: float,
-    limit: float,
-    rng: Any,
-    temperature: float,
-    ridge: float,
-) -> tuple[int, int, float]:
-    for done in range(steps):
-        loss = gradient(act, a, theta, X, y, alpha, sizes, numbers, grad, scratch)
-        if not np.isfinite(loss):
-            return done, NOT_FINITE, units
-        if loss > limit:
-            return done, BEYOND, units
-        s = factor(code, schedule, first + done)
-        units += s
-        move = theta.dtype.type(eta * s / (np.float64(alpha) * np.float64(alpha)))
-        decay = theta.dtype.type(eta * s * ridge)
-        noise = math.sqrt(2.0 * eta * s * temperature)
-        for k in range(begin, end):
-            theta[k] += theta.dtype.type(noise * rng.standard_normal()) - move * grad[k] - decay * theta[k]
-    return steps, GOING, units
+@per_real(UPDATE)
+def update(theta: Array, grad: Array, memory: Array, towards: Array, pace: Pace, numbers: Array) -> None:
+    """θ ← θ + noise − η_t (∇R_α + ρ θ).
+
+    memory: the noise.
+    numbers: (ρ,).
+    """
+    decay = theta.dtype.type(pace.eta * numbers[0])
+    for k in range(theta.size):
+        theta[k] += memory[k] - pace.move * grad[k] - decay * theta[k]
 
 
 @dataclass(kw_only=True)
@@ -86,7 +54,7 @@ class Langevin(Stepping):
 
     is_descent: ClassVar[bool] = False
     state_class: ClassVar[type[SteppingState]] = LangevinState
-    loop: ClassVar[Any] = descend
+    update: ClassVar[Any] = update
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"steps": 50, "step": 0.1, "temperature": 1e-3},
         {"steps": 50, "step": 0.1, "temperature": 1e-3, "ridge": 0.1, "alpha": 2.0},
@@ -98,5 +66,9 @@ class Langevin(Stepping):
     def _own_state(self, problem: Problem, theta: Array, streams: Streams) -> dict[str, Any]:
         return {"rng": copy_generator(streams["noise"])}
 
-    def _own_arguments(self, problem: Problem, state: LangevinState) -> tuple[Any, ...]:
-        return state.rng, self.temperature, self.ridge
+    def _own(self, problem: Problem, state: LangevinState) -> Own:
+        none, noise = problem.buffer("none", 0), problem.buffer("noise", state.theta.size)
+        return Own(noise, none, none, 0.0, self.temperature, np.array([self.ridge]))
+
+    def _samples(self, problem: Problem, state: LangevinState) -> tuple[Rows, Batches, np.random.Generator]:
+        return *super()._samples(problem, state)[:2], state.rng

@@ -15,65 +15,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import float64, int64
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.core.jit import per_real
 from simlab.core.rng import Streams
-from simlab.flows._schedule import factor
-from simlab.flows._stepping import Stepping, SteppingState, signature
-from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
+from simlab.flows._descent import Own
+from simlab.flows._stepping import Stepping, SteppingState
+from simlab.flows.problem import Problem
 
 Array = NDArray[Any]
-
-
-@per_real(lambda real: signature(real, real[::1], real[::1], float64, int64))
-def descend(
-    gradient: Any,
-    act: Any,
-    a: Array,
-    theta: Array,
-    X: Array,
-    y: Array,
-    alpha: float,
-    sizes: Array,
-    numbers: Array,
-    grad: Array,
-    scratch: Array,
-    begin: int,
-    end: int,
-    eta: float,
-    code: int,
-    schedule: Array,
-    first: int,
-    steps: int,
-    units: float,
-    limit: float,
-    velocity: Array,
-    ahead: Array,
-    beta: float,
-    nesterov: int,
-) -> tuple[int, int, float]:
-    b = theta.dtype.type(beta)
-    for done in range(steps):
-        for k in range(theta.size):
-            ahead[k] = theta[k]
-        if nesterov:
-            for k in range(begin, end):
-                ahead[k] += b * velocity[k]
-        loss = gradient(act, a, ahead, X, y, alpha, sizes, numbers, grad, scratch)
-        if not np.isfinite(loss):
-            return done, NOT_FINITE, units
-        if loss > limit:
-            return done, BEYOND, units
-        s = factor(code, schedule, first + done)
-        units += s
-        move = theta.dtype.type(eta * s / (np.float64(alpha) * np.float64(alpha)))
-        for k in range(begin, end):
-            velocity[k] = b * velocity[k] - move * grad[k]
-            theta[k] += velocity[k]
-    return steps, GOING, units
 
 
 @dataclass(kw_only=True)
@@ -91,7 +41,6 @@ class Momentum(Stepping):
 
     is_descent: ClassVar[bool] = False
     state_class: ClassVar[type[SteppingState]] = MomentumState
-    loop: ClassVar[Any] = descend
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"steps": 50, "step": 0.1},
         {"steps": 50, "step": 0.1, "momentum": 0.5, "nesterov": True, "schedule": "power", "decay_power": 0.5,
@@ -104,5 +53,7 @@ class Momentum(Stepping):
     def _own_state(self, problem: Problem, theta: Array, streams: Streams) -> dict[str, Any]:
         return {"velocity": np.zeros_like(theta)}
 
-    def _own_arguments(self, problem: Problem, state: MomentumState) -> tuple[Any, ...]:
-        return state.velocity, problem.buffer("ahead", state.theta.size), self.momentum, int(self.nesterov)
+    def _own(self, problem: Problem, state: MomentumState) -> Own:
+        none = problem.buffer("none", 0)
+        ahead = problem.buffer("ahead", state.theta.size) if self.nesterov else none
+        return Own(state.velocity, none, ahead, self.momentum, 0.0, np.array([self.momentum, 0.0]))

@@ -1,6 +1,6 @@
 """What a flow descends on: a loss with its gradient, and the arrays that they need.
 
-    R_α(θ) = R(α f_θ)/α²,   R(f) = (1/2n) Σ_i ‖f(x_i) − y_i‖²     (MATH §6)
+    R_α(θ) = R(α f_θ)/α²,   R(f) = (1/n) Σ_i ℓ(f(x_i), y_i)     (MATH §6, §10)
 
 The gradient is any compiled function of the signature `networks.signature.GRADIENT`, which gives R and ∇R: a flow
 divides by α². Everything here can be derived again and is never saved.
@@ -18,7 +18,10 @@ from numpy.typing import NDArray
 from simlab.core import checks
 from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
+from simlab.losses.loss import Loss
+from simlab.losses.squared import Squared
 from simlab.networks.bound import Bound
+from simlab.networks.signature import Goal, Net, Rows
 
 Array = NDArray[Any]
 LIMIT = 1e8
@@ -41,13 +44,14 @@ class Problem:
     """A loss R_α(θ) with its gradient.
 
     gradient: compiled, R and ∇R.
-    activation: (compiled activation, its numbers).
-    layout: (sizes, numbers) of the network, as `gradient` takes them.
+    act: compiled activation.
+    net: θ → the network with these weights, as `gradient` takes it.
     X: inputs, (n, d).
-    y: values, (n, c).
+    y: labels, (n, c), as the loss takes them.
     alpha: output scale α.
     trained: the part of θ that moves.
     scratch: number of rows → number of floats of scratch space that `gradient` needs.
+    loss_kind: ℓ.
     bound: the network with push and pull, where there is one.
     width: number m of particles of mean-field scaling, where there is one.
     fresh: (n, rng) → n new samples (X, y) of the data's law and the target, where there is a law.
@@ -60,13 +64,14 @@ class Problem:
     """
 
     gradient: Any
-    activation: tuple[Any, Array]
-    layout: tuple[Array, Array]
+    act: Any
+    net: Callable[[Array], Net]
     X: Array
     y: Array
     alpha: float
     trained: range
     scratch: Callable[[int], int]
+    loss_kind: Loss = field(default_factory=Squared)
     bound: Bound | None = None
     width: int | None = None
     fresh: Callable[[int, np.random.Generator], tuple[Array, Array]] | None = None
@@ -79,8 +84,11 @@ class Problem:
         self.y = self.column(self.y)
 
     @classmethod
-    def of(cls, bound: Bound, X: Array, y: Array, alpha: float, **more: Any) -> Problem:
-        """The loss of a network on samples X (n, d), y (n,) or (n, c)."""
+    def of(cls, bound: Bound, X: Array, y: Array, alpha: float, loss: Loss | None = None, **more: Any) -> Problem:
+        """The loss of a network on samples X (n, d), y (n,) or (n, c); squared where no other is given.
+
+        y: labels as the loss takes them, already encoded (`Loss.encode`).
+        """
         checks.instance(bound, "bound", Bound, "a network made ready, a simlab.networks.bound.Bound")
         X = checks.matrix(X, dim=bound.dim, dtype=bound.dtype)
         y = checks.array(y, "y", ndim=(1, 2), dtype=bound.dtype)
@@ -88,14 +96,15 @@ class Problem:
             raise BadInput(f"y has shape {y.shape}: the network has {bound.loops.outputs} outputs for {len(X)} inputs")
         alpha = checks.number(alpha, "alpha", above=0)
         return cls(
-            gradient=bound.loops.gradient[bound.dtype],
-            activation=bound.activation,
-            layout=(bound.sizes, bound.numbers),
+            gradient=bound.gradient,
+            act=bound.act,
+            net=bound.net,
             X=X,
             y=y,
             alpha=alpha,
             trained=bound.trained,
             scratch=bound.loops.scratch,
+            loss_kind=Squared() if loss is None else loss,
             bound=bound,
             **more,
         )
@@ -117,8 +126,14 @@ class Problem:
         return np.ascontiguousarray(np.reshape(y, (len(y), -1)), dtype=self.dtype)
 
     @property
-    def scalar_alpha(self) -> Any:
-        return self.dtype.type(self.alpha)
+    def rows(self) -> Rows:
+        """The samples, as compiled functions take them."""
+        return Rows(self.X, self.y)
+
+    @property
+    def goal(self) -> Goal:
+        """The mean of the loss, as compiled functions take it."""
+        return Goal(self.dtype.type(self.alpha), 1, self.loss_kind.numbers())
 
     @property
     def span(self) -> tuple[int, int]:
@@ -140,10 +155,9 @@ class Problem:
     def loss_and_gradient(self, theta: Array, out: Array) -> float:
         """R(θ); ∇R, not divided by α², goes to out[trained]."""
         scratch = self.buffer("scratch", self.scratch(len(self.X)))
-        act, a = self.activation
-        sizes, numbers = self.layout
+        loss, _ = self.loss_kind.tile()
         with one_blas_thread():
-            return float(self.gradient(act, a, theta, self.X, self.y, self.scalar_alpha, sizes, numbers, out, scratch))
+            return float(self.gradient(self.act, loss, self.net(theta), self.rows, self.goal, out, scratch))
 
     def loss(self, theta: Array) -> float:
         with np.errstate(over="ignore", invalid="ignore"):

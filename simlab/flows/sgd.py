@@ -30,123 +30,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from numba import float64, int64
-from numba.core.types import npy_rng
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.core import catalogue
 from simlab.core.errors import BadInput, one_of
-from simlab.core.jit import jit, per_real
 from simlab.core.rng import Streams, copy_generator
-from simlab.flows._schedule import factor
-from simlab.flows._stepping import Stage, Stepping, SteppingState, signature
-from simlab.flows.problem import BEYOND, GOING, NOT_FINITE, Problem
+from simlab.flows._descent import EPOCHS, FRESH, REPLACEMENT, Batches, Own
+from simlab.flows._stepping import Stage, Stepping, SteppingState
+from simlab.flows.problem import Problem
+from simlab.networks.signature import Rows
 
 if TYPE_CHECKING:
     from simlab.data.law import Law
     from simlab.networks.network import Trainable
 
 Array = NDArray[Any]
-EPOCHS, REPLACEMENT, FRESH = range(3)
 CHUNK_ROWS = 4096
 """Fresh samples drawn at a time, rounded down to whole batches."""
-
-
-@jit
-def _below(n: int, rng: Any) -> int:
-    """One of 0 … n − 1, to within n 2^(−53); numba takes 20 s to compile Generator.integers or permutation."""
-    return int(rng.random() * n)
-
-
-def _signature(real: Any) -> Any:
-    more = int64, int64, int64[::1], int64, npy_rng, real[:, ::1], real[:, ::1], real[::1], real[::1], float64, float64
-    return signature(real, *more, also=(int64,))
-
-
-@per_real(_signature)
-def descend(
-    gradient: Any,
-    act: Any,
-    a: Array,
-    theta: Array,
-    X: Array,
-    y: Array,
-    alpha: float,
-    sizes: Array,
-    numbers: Array,
-    grad: Array,
-    scratch: Array,
-    begin: int,
-    end: int,
-    eta: float,
-    code: int,
-    schedule: Array,
-    first: int,
-    steps: int,
-    units: float,
-    limit: float,
-    mode: int,
-    batch: int,
-    order: Array,
-    at: int,
-    rng: Any,
-    rows: Array,
-    values: Array,
-    velocity: Array,
-    towards: Array,
-    beta: float,
-    decay: float,
-) -> tuple[int, int, float, int]:
-    """`at` is the place in the order, or in the chunk X; also returned. Ends early where the chunk is used up.
-
-    `velocity` and `towards` (θ̄) are of θ's size or, where they are 0, empty.
-    """
-    n = X.shape[0]
-    b, decaying, pulled, moving = theta.dtype.type(beta), decay > 0, towards.size > 0, velocity.size > 0
-    # Slices, and indices from 0: `begin` could be negative to the compiler, and the update was not vectorised. With
-    # momentum and weight decay it took 79 µs for 49,000 weights in float32, so 13.
-    moved, slope, speed, centre = theta[begin:end], grad[begin:end], velocity[begin:end], towards[begin:end]
-    for done in range(steps):
-        if mode == FRESH:
-            if at == n:
-                return done, GOING, units, at
-            last = at + batch
-            loss = gradient(act, a, theta, X[at:last], y[at:last], alpha, sizes, numbers, grad, scratch)
-        else:
-            if mode == EPOCHS and at == n:
-                for i in range(n - 1, 0, -1):
-                    j = _below(i + 1, rng)
-                    order[i], order[j] = order[j], order[i]
-                at = 0
-            last = min(at + batch, n) if mode == EPOCHS else at + batch
-            for i in range(last - at):
-                chosen = order[at + i] if mode == EPOCHS else _below(n, rng)
-                for k in range(X.shape[1]):
-                    rows[i, k] = X[chosen, k]
-                for k in range(y.shape[1]):
-                    values[i, k] = y[chosen, k]
-            size = last - at
-            loss = gradient(act, a, theta, rows[:size], values[:size], alpha, sizes, numbers, grad, scratch)
-        if not np.isfinite(loss):
-            return done, NOT_FINITE, units, at
-        if loss > limit:
-            return done, BEYOND, units, at
-        at = last if mode != REPLACEMENT else 0
-        s = factor(code, schedule, first + done)
-        units += s
-        move = theta.dtype.type(eta * s / (np.float64(alpha) * np.float64(alpha)))
-        shrink = theta.dtype.type(eta * s * decay)
-        for k in range(moved.size):
-            change = move * slope[k]
-            if decaying:
-                change += shrink * (moved[k] - centre[k] if pulled else moved[k])
-            if moving:
-                speed[k] = b * speed[k] - change
-                moved[k] += speed[k]
-            else:
-                moved[k] -= change
-    return steps, GOING, units, at
 
 
 @dataclass(kw_only=True)
@@ -171,7 +72,6 @@ class SGD(Stepping):
     """θ ← θ − η_t ∇R_α(θ; batch), with momentum and weight decay where they are given."""
 
     state_class: ClassVar[type[SteppingState]] = SGDState
-    loop: ClassVar[Any] = descend
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"steps": 50, "step": 0.05, "batch": 4},
         {"steps": 50, "step": 0.05, "batch": 3, "sampling": "replacement"},
@@ -238,39 +138,44 @@ class SGD(Stepping):
             own["towards"] = theta.copy()
         return own
 
-    def _stretch(self, problem: Problem, state: SGDState, steps: int) -> tuple[int, int, float]:
-        mode = FRESH if self.fresh else REPLACEMENT if self.sampling == "replacement" else EPOCHS
-        rows = problem.buffer("rows", (self.batch, problem.X.shape[1]))
-        values = problem.buffer("values", (self.batch, problem.y.shape[1]))
+    def _own(self, problem: Problem, state: SGDState) -> Own:
         none = problem.buffer("none", 0)
-        X, y = self._chunk(problem, state) if self.fresh else (problem.X, problem.y)
-        stage, decay = self._stage(problem, state.step), self.weight_decay
-        last = stage.last
-        if self.decay_until is not None:
-            decay, last = (decay, min(last, self.decay_until)) if state.step < self.decay_until else (0.0, last)
-        usual = self._arguments(problem, state, min(steps, last - state.step), (X, y), stage)
-        own = mode, self.batch, state.order, state.at, state.rng, rows, values
         velocity = none if state.velocity is None else state.velocity
         towards = none if state.towards is None else state.towards
-        done, ending, units, state.at = self.loop[problem.dtype](*usual, *own, velocity, towards, self.momentum, decay)
+        decays = self.decay_until is None or state.step < self.decay_until
+        return Own(velocity, towards, none, 0.0, 0.0, np.array([self.momentum, self.weight_decay if decays else 0.0]))
+
+    def _samples(self, problem: Problem, state: SGDState) -> tuple[Rows, Batches, np.random.Generator]:
+        mode = FRESH if self.fresh else REPLACEMENT if self.sampling == "replacement" else EPOCHS
+        X, y = problem.X, problem.y
+        space = Rows(
+            problem.buffer("rows", (self.batch, X.shape[1])), problem.buffer("values", (self.batch, y.shape[1]))
+        )
+        rows = self._chunk(problem, state) if self.fresh else problem.rows
+        return rows, Batches(mode, self.batch, state.order, state.at, space), state.rng
+
+    def _stretch(self, problem: Problem, state: SGDState, steps: int) -> tuple[int, int, float]:
+        done, ending, units, state.at = self._descend(problem, state, steps)
         return done, ending, units
 
-    def _chunk(self, problem: Problem, state: SGDState) -> tuple[Array, Array]:
+    def _chunk(self, problem: Problem, state: SGDState) -> Rows:
         """The samples that the state stands in; the next ones where those are used up."""
         size = self.batch * max(1, CHUNK_ROWS // self.batch)
         X, y, after = _draw_chunk(problem, size, state.rng)
         if state.at == size:
             state.rng, state.at = after, 0
             X, y, _ = _draw_chunk(problem, size, after)
-        return X, y
+        return Rows(X, y)
 
     def _stage(self, problem: Problem, step: int) -> Stage:
-        """The stage that this step belongs to."""
-        if not self.layerwise:
-            return Stage(problem.trained, 0, self.steps)
-        stages = _stages(problem)
-        each = -(-self.steps // len(stages))
-        return Stage(stages[step // each], step // each * each, (step // each + 1) * each, len(stages))
+        stage = super()._stage(problem, step)
+        if self.layerwise:
+            stages = _stages(problem)
+            each = -(-self.steps // len(stages))
+            stage = Stage(stages[step // each], step // each * each, (step // each + 1) * each, len(stages))
+        if self.decay_until is not None and step < self.decay_until < stage.last:
+            stage = stage._replace(last=self.decay_until)
+        return stage
 
 
 def _draw_chunk(problem: Problem, size: int, before: np.random.Generator) -> tuple[Array, Array, np.random.Generator]:

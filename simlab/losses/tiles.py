@@ -7,11 +7,11 @@ over F_i, where ℓ' = ∂ℓ/∂f. Its arguments:
   written;
 - Y : (t, c), labels, one row per sample, as `Loss.encode` gives them;
 - factor: what the outputs are multiplied with before the loss, such as α;
-- weight: what slopes are multiplied with, such as α/n;
+- weight: what slopes are multiplied with, such as α/n, in float64;
 - a : numbers of the loss (`Loss.numbers`).
 
-Networks take it as an argument of declared type, one call per tile, and are compiled once for all losses. Everything
-but the sum is computed in the float type of F.
+Networks take it as an argument of declared type, one call per tile, and are compiled once for all losses. ℓ and ℓ'
+are computed in the float type of F.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Scalar = Callable[[Any, Any, Floats], Any]
 
 def signature(real: types.Float) -> Any:
     """The signature of `loss` for float64 or float32."""
-    return float64(real[:, ::1], real[:, ::1], real, real, float64[::1])
+    return float64(real[:, ::1], real[:, ::1], real, float64, float64[::1])
 
 
 SIGNATURES = [signature(float64), signature(float32)]

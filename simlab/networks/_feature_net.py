@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.networks import _feature_loops
+from simlab.networks._feature_tile import LOOPS, most_rows
 from simlab.networks._wide import Wide
 from simlab.networks.bound import Loops, checked_start, vector
 from simlab.networks.limit import check_radius
@@ -57,18 +57,14 @@ class FeatureNet(Wide, Trainable, FeatureMap):
         """The loops of a network with the features φ (second: those of the second layer), x̃ φ' (first) or both."""
         N, count = self.width, self.count(dim)
         s0 = 1.0 if self.weight_std is None else self.weight_std / dim**0.5
-        sizes = np.array([_feature_loops.tile_rows(N), self.biased, dim, N, second, first], dtype=np.int64)
+        sizes = np.array([most_rows(N), self.biased, dim, N, second, first], dtype=np.int64)
         return Loops(
-            value=_feature_loops.value,
-            gradient=_feature_loops.gradient,
-            push=_feature_loops.push,
-            pull=_feature_loops.pull,
+            compiled=LOOPS,
             activation=self.activation,
             sizes=sizes,
             numbers=np.array([self.bias_std, s0, self.outer_std() / N**0.5]),
             trained=range(count),
             size=count + N * self.lifted_dim(dim),
-            scratch=lambda n: _feature_loops.scratch_size(sizes, n),
         )
 
     def check_limit(self, dim: int, radius: float | None) -> None:

@@ -1,5 +1,5 @@
 """A tile of a function linear in θ's trained part over frozen neurons: f, J v and Jᵀ R. MATH §5, §7. What each function
-is for: `simlab.networks.skeleton`.
+is for: `simlab.networks.skeleton.Tile`.
 
     f(x) = s Σ_j a_j φ(w_j·x̃) + b a_{N+1} + s Σ_j ⟨s_j, x̃⟩ φ'(w_j·x̃),   x̃ = (s_0 x, b)
 
@@ -26,17 +26,15 @@ from numpy.typing import NDArray
 
 from simlab.core.jit import jit
 from simlab.networks.signature import Net, Reals
-from simlab.networks.skeleton import Into, no_sums, nothing_left, nothing_prepared, nothing_shared, row_blocks, unscaled
+from simlab.networks.skeleton import Into, Tile, loops_over, row_blocks
 
 Sizes = NDArray[np.int64]
-EVEN, SCALED = False, False
 TILE_FLOATS = 1 << 22
 MOST_ROWS, LEAST_ROWS = 256, 16
 
-shared_size, prepare, sum_count, finish, scale = nothing_shared, nothing_prepared, no_sums, nothing_left, unscaled
 
 
-class Tile(NamedTuple):
+class Matrices(NamedTuple):
     """X̃ᵀ (k, T), H (N, T), D (N, T), f (1, T), and space for a product."""
 
     A: Reals
@@ -52,11 +50,6 @@ def most_rows(width: int) -> int:
 
 
 @jit
-def blocks(sizes: Sizes, n: int) -> int:
-    return row_blocks(n)
-
-
-@jit
 def tile_rows(sizes: Sizes, n: int) -> int:
     return int(max(1, min(n, sizes[0])))
 
@@ -68,11 +61,11 @@ def space_size(sizes: Sizes, t: int) -> int:
 
 
 @jit
-def _tile(space: Reals, T: int, sizes: Sizes) -> Tile:
+def _matrices(space: Reals, T: int, sizes: Sizes) -> Matrices:
     k, N = sizes[1] + sizes[2], sizes[3]
     at = (k + 2 * N) * T
     A, H = space[: k * T].reshape(k, T), space[k * T : (k + N) * T].reshape(N, T)
-    return Tile(A, H, space[(k + N) * T : at].reshape(N, T), space[at : at + T].reshape(1, T), space[at + T :])
+    return Matrices(A, H, space[(k + N) * T : at].reshape(N, T), space[at : at + T].reshape(1, T), space[at + T :])
 
 
 @jit
@@ -85,7 +78,7 @@ def _trained(net: Net) -> int:
 def pushed(act: Any, net: Net, known: int, v: Reals, X: Reals, space: Reals) -> Reals:
     T, numbers = X.shape[0], net.numbers
     _, bias, d, N, second, first = net.sizes
-    A, H, D, f, spare = _tile(space, T, net.sizes)
+    A, H, D, f, spare = _matrices(space, T, net.sizes)
     for i in range(T):
         for j in range(d):
             A[j, i] = numbers[1] * X[i, j]
@@ -116,13 +109,13 @@ def forwards(act: Any, net: Net, known: int, X: Reals, space: Reals) -> Reals:
 
 
 @jit
-def backwards(net: Net, known: int, X: Reals, into: Into, add: bool, space: Reals) -> None:
+def backwards(net: Net, known: int, X: Reals, F: Reals, into: Into, add: bool, space: Reals) -> None:
     """D is overwritten."""
     T, numbers, out = X.shape[0], net.numbers, into.out
     _, bias, d, N, second, first = net.sizes
     k = d + bias
-    A, H, D, f, spare = _tile(space, T, net.sizes)
-    R = f[0]
+    A, H, D, _, spare = _matrices(space, T, net.sizes)
+    R = F[0]
     if second and bias and not add:
         out[N] = 0.0
     for i in range(T):
@@ -143,3 +136,6 @@ def backwards(net: Net, known: int, X: Reals, into: Into, add: bool, space: Real
         np.dot(D, A.T, P.reshape(N, k))
         for j in range(N * k):
             G[j] = G[j] + P[j] if add else P[j]
+
+
+LOOPS = loops_over(Tile(forwards, backwards, pushed, tile_rows, space_size, blocks=row_blocks), "features")

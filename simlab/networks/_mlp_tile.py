@@ -1,5 +1,5 @@
 """A tile of a fully connected net: f, J v and Jᵀ R over BLAS. MATH §6. What each function is for:
-`simlab.networks.skeleton`.
+`simlab.networks.skeleton.Tile`.
 
 Each layer of a tile of T rows is a matrix with one column per row of X, so that the bias is one more row and every
 matrix is contiguous:
@@ -30,26 +30,15 @@ from numpy.typing import NDArray
 from simlab.core.gemm import product
 from simlab.core.jit import jit
 from simlab.networks.signature import Net, Reals
-from simlab.networks.skeleton import (
-    Into,
-    no_sums,
-    nothing_left,
-    nothing_prepared,
-    nothing_shared,
-    one_block,
-    unscaled,
-)
+from simlab.networks.skeleton import Into, Tile, loops_over
 
 Sizes = NDArray[np.int64]
-EVEN, SCALED = False, False
 TILE_FLOATS = 1 << 22
 MOST_ROWS, LEAST_ROWS = 256, 16
 BLOCK_NEURONS, MOST_BLOCKS = 64, 4
 PASS_NEURONS = 4  # whose φ and φ' stay in the first-level cache between two passes
 THREADED_FLOPS = 1 << 19  # a layer of fewer multiplications is not worth waking a thread
 
-blocks, shared_size, prepare, sum_count = one_block, nothing_shared, nothing_prepared, no_sums
-finish, scale = nothing_left, unscaled
 
 
 class Layer(NamedTuple):
@@ -187,11 +176,11 @@ def _behind_on_all(layer: Layer, Delta: Reals, G: Reals, add: bool, slope: Reals
 
 
 @jit
-def backwards(net: Net, known: int, X: Reals, into: Into, add: bool, space: Reals) -> None:
+def backwards(net: Net, known: int, X: Reals, R: Reals, into: Into, add: bool, space: Reals) -> None:
     sizes, T, weight = net.sizes, X.shape[0], net.theta.size
     widest, depth = sizes[2], sizes[3]
     spare = _spare(sizes, T, space)
-    Delta = _layer(net.theta, sizes, depth, T, space).D
+    Delta = R
     for number in range(depth, 0, -1):
         layer = _layer(net.theta, sizes, number, T, space)
         weight -= layer.W.size
@@ -233,3 +222,6 @@ def pushed(act: Any, net: Net, known: int, v: Reals, X: Reals, space: Reals) -> 
         weight += m * k
         tangent = Z
     return f
+
+
+LOOPS = loops_over(Tile(forwards, backwards, pushed, tile_rows, space_size), "mlp")

@@ -1,5 +1,5 @@
 """A tile of a factored or two-layer `resnet3`: f, J v and Jᵀ R, neurons in chunks. MATH §9, equations: `_resnet_tile`.
-What each function is for: `simlab.networks.skeleton`.
+What each function is for: `simlab.networks.skeleton.Tile`.
 
 A step of SGD is one tile, with nine thin products (`simlab.core.thin`). Rows of every matrix (·, t) are padded to whole
 vectors; the padding is never summed over. Neurons come in chunks: H and G exist for one chunk at a time, so that they
@@ -21,18 +21,15 @@ from simlab.core.jit import jit
 from simlab.core.thin import product, whole
 from simlab.networks._resnet_tile import rows_within, weights
 from simlab.networks.signature import Net, Reals
-from simlab.networks.skeleton import Into, no_sums, nothing_left, nothing_prepared, nothing_shared, one_block, unscaled
+from simlab.networks.skeleton import Into, Tile, loops_over
 
 Sizes = NDArray[np.int64]
-EVEN, SCALED = False, False
 CHUNK_NEURONS = 128  # 64 and 32 take 3 and 10 % longer
 LINE_BYTES = 64  # of the cache
 
-blocks, shared_size, prepare, sum_count = one_block, nothing_shared, nothing_prepared, no_sums
-finish, scale, tile_rows = nothing_left, unscaled, rows_within
 
 
-class Tile(NamedTuple):
+class Matrices(NamedTuple):
     """The matrices of a tile, in the order in which they are packed. t, d + 1 and k + 1 are padded to whole vectors.
 
     D1, D2: φ' of both layers, (m, t).
@@ -65,7 +62,7 @@ class Side(NamedTuple):
 
 @jit
 def space_size(sizes: Sizes, t: int) -> int:
-    """Reals of `_tile`, and one cache line, so that it can begin at one."""
+    """Reals of `_matrices`, and one cache line, so that it can begin at one."""
     m, d, k = sizes[:3]
     of_columns = 2 * m + CHUNK_NEURONS + d + 3 * k
     return int(of_columns * whole(t) + (CHUNK_NEURONS + t) * (whole(d + 1) + whole(k + 1)) + LINE_BYTES)
@@ -79,7 +76,7 @@ def _cut(space: Reals, rows: int, columns: int) -> tuple[Reals, Reals]:
 
 
 @jit
-def _tile(space: Reals, t: int, sizes: Sizes) -> Tile:
+def _matrices(space: Reals, t: int, sizes: Sizes) -> Matrices:
     """The first matrix begins at a line of the cache: otherwise every second vector would lie across two lines."""
     m, d, k = sizes[:3]
     T, T1, T2 = whole(t), whole(d + 1), whole(k + 1)
@@ -95,7 +92,7 @@ def _tile(space: Reals, t: int, sizes: Sizes) -> Tile:
     S1, rest = _cut(rest, t, T2)
     P1, rest = _cut(rest, CHUNK_NEURONS, T1)
     P2, rest = _cut(rest, CHUNK_NEURONS, T2)
-    return Tile(D1, D2, H, X, S, f, E, X1, S1, P1, P2)
+    return Matrices(D1, D2, H, X, S, f, E, X1, S1, P1, P2)
 
 
 @jit
@@ -116,7 +113,7 @@ def forwards(act: Any, net: Net, known: int, Xt: Reals, space: Reals) -> Reals:
     """Fills the tile: X, (x, 1), D₁, S, D₂ and f."""
     t, d = Xt.shape
     sizes, of = net.sizes, weights(net.theta, net.sizes)
-    tile = _tile(space, t, sizes)
+    tile = _matrices(space, t, sizes)
     X, X1, S, f = tile.X, tile.X1, tile.S, tile.f
     for i in range(t):
         for p in range(X1.shape[1]):
@@ -162,12 +159,12 @@ def _behind(
 
 
 @jit
-def backwards(net: Net, known: int, Xt: Reals, into: Into, add: bool, space: Reals) -> None:
+def backwards(net: Net, known: int, Xt: Reals, R: Reals, into: Into, add: bool, space: Reals) -> None:
     sizes = net.sizes
     k, layers, skip, first, second = sizes[2], sizes[3], sizes[4], sizes[6], sizes[7]
     of, grads = weights(net.theta, sizes), weights(into.out, sizes)
-    tile = _tile(space, Xt.shape[0], sizes)
-    S, S1, R, E = tile.S, tile.S1, tile.f, tile.E
+    tile = _matrices(space, Xt.shape[0], sizes)
+    S, S1, E = tile.S, tile.S1, tile.E
     if layers == 3:
         for i in range(Xt.shape[0]):
             for c in range(S1.shape[1]):
@@ -189,7 +186,7 @@ def pushed(act: Any, net: Net, known: int, v: Reals, Xt: Reals, space: Reals) ->
         return f
     m, _, k, layers, skip, _, first, second = net.sizes[:8]
     of, along = weights(net.theta, net.sizes), weights(v, net.sizes)
-    tile = _tile(space, Xt.shape[0], net.sizes)
+    tile = _matrices(space, Xt.shape[0], net.sizes)
     H, E = tile.H, tile.E
     none = space[:0].reshape(0, 0)
     E[:] = 0
@@ -213,3 +210,6 @@ def pushed(act: Any, net: Net, known: int, v: Reals, Xt: Reals, space: Reals) ->
         product(Hc, of.V[j:e, :], E, tile.D2[j:e], Hc)
         product(f, of.A[:, j:e], Hc, none, f)
     return f
+
+
+LOOPS = loops_over(Tile(forwards, backwards, pushed, rows_within, space_size), "resnet3_factored")

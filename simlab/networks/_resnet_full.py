@@ -1,6 +1,6 @@
 """A tile of a `resnet3` whose U is trained itself: f, J v and Jᵀ R over BLAS. MATH §9, equations: `_resnet_tile`.
 
-What each function is for: `simlab.networks.skeleton`.
+What each function is for: `simlab.networks.skeleton.Tile`.
 """
 
 from __future__ import annotations
@@ -14,19 +14,16 @@ from simlab.core.jit import jit
 from simlab.networks._resnet_tile import rows_within, weights
 from simlab.networks._two_layer_tile import add_product
 from simlab.networks.signature import Net, Reals
-from simlab.networks.skeleton import Into, no_sums, nothing_left, nothing_prepared, nothing_shared, one_block, unscaled
+from simlab.networks.skeleton import Into, Tile, loops_over
 
 Sizes = NDArray[np.int64]
-EVEN, SCALED = False, False
 
 PASS_NEURONS = 16  # whose Z and H stay in the first-level cache between a bias and its activation
 FAST = {"contract", "reassoc"}  # sums along a row may be vectorised
 
-blocks, shared_size, prepare, sum_count = one_block, nothing_shared, nothing_prepared, no_sums
-finish, scale, tile_rows = nothing_left, unscaled, rows_within
 
 
-class Tile(NamedTuple):
+class Matrices(NamedTuple):
     """The matrices of a tile, in the order in which they are packed.
 
     Z1, H1, Z2, H2: pre-activations or slopes, and activations of both layers, (m, t).
@@ -64,13 +61,13 @@ def _activate(act: Any, a: Reals, b: Reals, Z: Reals, H: Reals) -> None:
 
 
 @jit
-def _tile(space: Reals, t: int, sizes: Sizes) -> Tile:
+def _matrices(space: Reals, t: int, sizes: Sizes) -> Matrices:
     m, k = sizes[0], sizes[2]
     Z1, H1 = space[: m * t].reshape(m, t), space[m * t : 2 * m * t].reshape(m, t)
     Z2, H2 = space[2 * m * t : 3 * m * t].reshape(m, t), space[3 * m * t : 4 * m * t].reshape(m, t)
     at = 4 * m * t
     S, f = space[at : at + k * t].reshape(k, t), space[at + k * t : at + 2 * k * t].reshape(k, t)
-    return Tile(Z1, H1, Z2, H2, S, f, space[at + 2 * k * t :])
+    return Matrices(Z1, H1, Z2, H2, S, f, space[at + 2 * k * t :])
 
 
 @jit
@@ -87,7 +84,7 @@ def _read_out(A: Reals, H1: Reals, H2: Reals, S: Reals, f: Reals, skip: bool) ->
 @jit
 def forwards(act: Any, net: Net, known: int, Xt: Reals, space: Reals) -> Reals:
     """Fills the tile: H₁, H₂ and f, and D₁, D₂ in place of Z₁, Z₂."""
-    of, tile = weights(net.theta, net.sizes), _tile(space, Xt.shape[0], net.sizes)
+    of, tile = weights(net.theta, net.sizes), _matrices(space, Xt.shape[0], net.sizes)
     np.dot(of.W, Xt.T, tile.Z1)
     _activate(act, net.phi, of.b1, tile.Z1, tile.H1)
     np.dot(of.V, tile.H1, tile.Z2)
@@ -111,11 +108,11 @@ def _slope(G: Reals, D: Reals, out: Reals, add: bool) -> None:
 
 
 @jit
-def backwards(net: Net, known: int, Xt: Reals, into: Into, add: bool, space: Reals) -> None:
+def backwards(net: Net, known: int, Xt: Reals, R: Reals, into: Into, add: bool, space: Reals) -> None:
     """The tile is overwritten."""
     skip, first, second = net.sizes[4], net.sizes[6], net.sizes[7]
     of, grads = weights(net.theta, net.sizes), weights(into.out, net.sizes)
-    Z1, H1, Z2, H2, _, R, spare = _tile(space, Xt.shape[0], net.sizes)
+    Z1, H1, Z2, H2, _, _, spare = _matrices(space, Xt.shape[0], net.sizes)
     np.dot(of.A.T, R, H2)
     _slope(H2, Z2, grads.b2 if second else spare[: net.sizes[0]], add and second > 0)
     if second:
@@ -140,7 +137,7 @@ def pushed(act: Any, net: Net, known: int, v: Reals, Xt: Reals, space: Reals) ->
         return f
     skip, first, second = net.sizes[4], net.sizes[6], net.sizes[7]
     of, along = weights(net.theta, net.sizes), weights(v, net.sizes)
-    Z1, H1, Z2, H2, S, _, _ = _tile(space, Xt.shape[0], net.sizes)
+    Z1, H1, Z2, H2, S, _, _ = _matrices(space, Xt.shape[0], net.sizes)
     if second:
         np.dot(along.V, H1, H2)  # before H₁ is written over
         for j in range(H2.shape[0]):
@@ -161,3 +158,6 @@ def pushed(act: Any, net: Net, known: int, v: Reals, Xt: Reals, space: Reals) ->
             H2[j, i] = (H2[j, i] + Z1[j, i]) * Z2[j, i]
     _read_out(of.A, H1, H2, S, f, skip > 0)
     return f
+
+
+LOOPS = loops_over(Tile(forwards, backwards, pushed, rows_within, space_size), "resnet3_full")

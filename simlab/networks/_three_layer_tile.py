@@ -1,4 +1,4 @@
-"""A tile of `three_layer_mean_field`: f, J v and Jᵀ R. MATH §8. What each function is for: `simlab.networks.skeleton`.
+"""A tile of `three_layer_mean_field`: f, J v and Jᵀ R. MATH §8. What each function is for: `simlab.networks.skeleton.Tile`.
 
     F(x) = (1/m₁) Σ_j n_j σ(v_j·x),   n_j = ‖v_j‖,        f(x) = h(F(x)),   h(z) = (1/m₂) Σ_k σ(w_k z + b_k)
 
@@ -34,13 +34,10 @@ from numpy.typing import NDArray
 from simlab.core.jit import jit
 from simlab.networks._two_layer_tile import FAST, FIRST, SECOND, add_product, plain_layer, rows_within
 from simlab.networks.signature import Net, Reals
-from simlab.networks.skeleton import Into, row_blocks, unscaled
+from simlab.networks.skeleton import Into, Tile, loops_over, row_blocks
 
 Floats = NDArray[np.float64]
 Sizes = NDArray[np.int64]
-EVEN, SCALED = True, False
-
-scale = unscaled
 
 
 class Known(NamedTuple):
@@ -58,18 +55,13 @@ class Known(NamedTuple):
     shares: Reals
 
 
-class Tile(NamedTuple):
+class Matrices(NamedTuple):
     """Z (m₁, t), Ż (m₁, t), F (t,), f (1, t)."""
 
     Z: Reals
     dZ: Reals
     F: Reals
     f: Reals
-
-
-@jit
-def blocks(sizes: Sizes, n: int) -> int:
-    return row_blocks(n)
 
 
 @jit
@@ -84,17 +76,17 @@ def space_size(sizes: Sizes, t: int) -> int:
 
 
 @jit
-def shared_size(sizes: Sizes) -> int:
+def shared_size(sizes: Sizes, size: int) -> int:
     return int(sizes[0])
 
 
 @jit
-def _tile(space: Reals, t: int, sizes: Sizes) -> Tile:
+def _matrices(space: Reals, t: int, sizes: Sizes) -> Matrices:
     m, d = sizes[:2]
     rest = space[m * d :]
     Z, dZ = rest[: m * t].reshape(m, t), rest[m * t : 2 * m * t].reshape(m, t)
     rest = rest[2 * m * t :]
-    return Tile(Z, dZ, rest[:t], rest[t : 2 * t].reshape(1, t))
+    return Matrices(Z, dZ, rest[:t], rest[t : 2 * t].reshape(1, t))
 
 
 @jit
@@ -163,7 +155,7 @@ def _bin(kinks: Floats, z: float) -> int:
 
 @jit
 def forwards(act: Any, net: Net, known: Known, X: Reals, space: Reals) -> Reals:
-    tile, m2 = _tile(space, X.shape[0], net.sizes), net.sizes[2]
+    tile, m2 = _matrices(space, X.shape[0], net.sizes), net.sizes[2]
     plain_layer(_neurons(net.theta, net.sizes), X, tile.Z, known.shares, tile.F)
     for i in range(tile.F.size):
         F = np.float64(tile.F[i])
@@ -183,14 +175,14 @@ def _mask(Z: Reals, r: Reals) -> None:
 
 
 @jit
-def backwards(net: Net, known: Known, X: Reals, into: Into, add: bool, space: Reals) -> None:
+def backwards(net: Net, known: Known, X: Reals, R: Reals, into: Into, add: bool, space: Reals) -> None:
     """H into the place of V's gradient, and the sums over bins."""
     m, d, m2, trained = net.sizes[:4]
-    tile, bins = _tile(space, X.shape[0], net.sizes), known.lines.shape[1]
+    tile, bins = _matrices(space, X.shape[0], net.sizes), known.lines.shape[1]
     if not add:
         into.sums[:] = 0.0
     for i in range(tile.F.size):
-        F, g = np.float64(tile.F[i]), np.float64(tile.f[0, i])
+        F, g = np.float64(tile.F[i]), np.float64(R[0, i])
         k = _bin(known.kinks, F)
         into.sums[k] += g * F
         into.sums[bins + k] += g
@@ -233,7 +225,7 @@ def pushed(act: Any, net: Net, known: Known, v: Reals, X: Reals, space: Reals) -
     if v.size == 0:
         return f
     m1, d, m2, trained = net.sizes[:4]
-    tile, inverse, zero = _tile(space, X.shape[0], net.sizes), np.float64(net.numbers[0]), net.theta.dtype.type(0)
+    tile, inverse, zero = _matrices(space, X.shape[0], net.sizes), np.float64(net.numbers[0]), net.theta.dtype.type(0)
     V, moved = _neurons(net.theta, net.sizes), np.zeros_like(known.lines)  # derivative of `lines` along v
     dF = np.zeros(X.shape[0], net.theta.dtype)
     if trained != FIRST:
@@ -253,3 +245,12 @@ def pushed(act: Any, net: Net, known: Known, v: Reals, X: Reals, space: Reals) -
         k = _bin(known.kinks, F)
         f[0, i] = (known.lines[0, k] * dF[i] + moved[0, k] * F + moved[1, k]) / m2
     return f
+
+
+LOOPS = loops_over(
+    Tile(
+        forwards, backwards, pushed, tile_rows, space_size, row_blocks, shared_size, prepare, sum_count, finish,
+        even=True,
+    ),
+    "three_layer_mean_field",
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""A tile of `two_layer`: f, J v and Jᵀ R over BLAS. MATH §6. What each function is for: `simlab.networks.skeleton`.
+"""A tile of `two_layer`: f, J v and Jᵀ R over BLAS. MATH §6. What each function is for: `simlab.networks.skeleton.Tile`.
 
 For a tile of t rows X_t, with Z = W X_tᵀ + b (m, t), H = φ(Z), D = φ'(Z) and r = ∂R/∂f times s:
 
@@ -26,27 +26,18 @@ from numpy.typing import NDArray
 
 from simlab.core.jit import jit
 from simlab.networks.signature import Net, Reals
-from simlab.networks.skeleton import (
-    Into,
-    no_sums,
-    nothing_left,
-    nothing_prepared,
-    nothing_shared,
-    row_blocks,
-)
+from simlab.networks.skeleton import Into, Tile, loops_over, row_blocks
 
 Sizes = NDArray[np.int64]
 BOTH, FIRST, SECOND = 0, 1, 2
-EVEN, SCALED = True, True
 TILE_ROWS, WIDE_TILE_ROWS = 128, 64
 WIDE_NEURONS = 2048  # from here on a network is wide
 PASS_NEURONS = 16  # whose Z and H stay in the first-level cache between the two halves of a pass
 FAST = {"contract", "reassoc"}  # sums along a row may be vectorised
 
-shared_size, prepare, sum_count, finish = nothing_shared, nothing_prepared, no_sums, nothing_left
 
 
-class Tile(NamedTuple):
+class Matrices(NamedTuple):
     """Z or φ'(Z) (m, t), H (m, t), r (1, t)."""
 
     Z: Reals
@@ -57,11 +48,6 @@ class Tile(NamedTuple):
 @jit
 def scale(numbers: Reals) -> Any:
     return numbers[0]
-
-
-@jit
-def blocks(sizes: Sizes, n: int) -> int:
-    return row_blocks(n)
 
 
 @jit
@@ -89,15 +75,15 @@ def _weights(theta: Reals, sizes: Sizes) -> tuple[Reals, Reals, Reals]:
 
 
 @jit
-def _tile(space: Reals, t: int, sizes: Sizes) -> Tile:
+def _matrices(space: Reals, t: int, sizes: Sizes) -> Matrices:
     m, d = sizes[:2]
     rest = space[m * d :]
     Z, H = rest[: m * t].reshape(m, t), rest[m * t : 2 * m * t].reshape(m, t)
-    return Tile(Z, H, rest[2 * m * t : 2 * m * t + t].reshape(1, t))
+    return Matrices(Z, H, rest[2 * m * t : 2 * m * t + t].reshape(1, t))
 
 
 @jit(fastmath=FAST)
-def _layer(act: Any, net: Net, X: Reals, tile: Tile, c: Reals) -> None:
+def _layer(act: Any, net: Net, X: Reals, tile: Matrices, c: Reals) -> None:
     """H ← φ(W Xᵀ + b), Z ← φ' of it, and r ← cᵀ H."""
     _, b, W = _weights(net.theta, net.sizes)
     Z, H, r = tile.Z, tile.H, tile.r[0]
@@ -138,7 +124,7 @@ def plain_layer(W: Reals, X: Reals, Z: Reals, c: Reals, r: Reals) -> None:
 @jit
 def forwards(act: Any, net: Net, known: int, X: Reals, space: Reals) -> Reals:
     outer, _, W = _weights(net.theta, net.sizes)
-    tile = _tile(space, X.shape[0], net.sizes)
+    tile = _matrices(space, X.shape[0], net.sizes)
     if net.sizes[4]:
         plain_layer(W, X, tile.Z, outer, tile.r[0])
     else:
@@ -161,7 +147,7 @@ def _plain_back(Z: Reals, c: Reals, r: Reals, add: bool, out: Reals) -> None:
 
 
 @jit(fastmath=FAST)
-def _back(net: Net, tile: Tile, add: bool, out: Reals) -> None:
+def _back(net: Net, tile: Matrices, add: bool, out: Reals) -> None:
     """∂R/∂a and ∂R/∂b of a tile into `out`, added where `add`; then Z ← G."""
     c, b, _ = _weights(net.theta, net.sizes)
     trained = net.sizes[3]
@@ -195,11 +181,11 @@ def add_product(G: Reals, X: Reals, out: Reals, add: bool, product: Reals) -> No
 
 
 @jit
-def backwards(net: Net, known: int, X: Reals, into: Into, add: bool, space: Reals) -> None:
+def backwards(net: Net, known: int, X: Reals, R: Reals, into: Into, add: bool, space: Reals) -> None:
     m, d, _, trained, plain = net.sizes[:5]
-    tile = _tile(space, X.shape[0], net.sizes)
+    tile = _matrices(space, X.shape[0], net.sizes)
     if plain:
-        _plain_back(tile.Z, net.theta[:m], tile.r[0], add, into.out)
+        _plain_back(tile.Z, net.theta[:m], R[0], add, into.out)
     else:
         _back(net, tile, add, into.out)
     if trained != SECOND:
@@ -209,7 +195,7 @@ def backwards(net: Net, known: int, X: Reals, into: Into, add: bool, space: Real
 @jit(fastmath=FAST)
 def pushed(act: Any, net: Net, known: int, v: Reals, X: Reals, space: Reals) -> Reals:
     m, _, bias, trained = net.sizes[:4]
-    tile = _tile(space, X.shape[0], net.sizes)
+    tile = _matrices(space, X.shape[0], net.sizes)
     outer, tangent = net.theta[:m], v.size > 0
     _layer(act, net, X, tile, v[:m] if tangent else outer)
     Z, H, r = tile.Z, tile.H, tile.r[0]
@@ -223,3 +209,7 @@ def pushed(act: Any, net: Net, known: int, v: Reals, X: Reals, space: Reals) -> 
                 r[i] += outer[j] * Z[j, i] * (H[j, i] + shift)
     return tile.r
 
+
+LOOPS = loops_over(
+    Tile(forwards, backwards, pushed, tile_rows, space_size, blocks=row_blocks, scale=scale, even=True), "two_layer"
+)

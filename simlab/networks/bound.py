@@ -1,7 +1,7 @@
 """A trainable network made ready for one input dimension and float type: its compiled loops and their arguments.
 
-``Bound(net, dim, dtype)`` asks the network for its `Loops` and calls them on checked arrays. The compiled descent loops
-of flows take ``bound.loops.gradient[bound.dtype]`` and its arguments instead, without the checks.
+``Bound(net, dim, dtype)`` asks the network for its `Loops` and calls them on checked arrays. The compiled descent loop
+of flows takes ``bound.gradient`` and its arguments instead, without the checks.
 
 Threads: the loops divide the rows among numba's threads and call BLAS with one thread, since two pools of threads spin
 against each other (4.7 → 20 ms). The number of blocks of rows depends on n alone, so that the bits do not depend on the
@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
@@ -23,8 +24,12 @@ from simlab.activations.activation import Activation
 from simlab.core import checks
 from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
-from simlab.core.jit import PerReal
+from simlab.losses import tiles
+from simlab.losses.loss import Loss
+from simlab.losses.squared import Squared
 from simlab.networks.network import Trainable
+from simlab.networks.signature import Goal, Net, Rows
+from simlab.networks.skeleton import Compiled
 
 Array = NDArray[Any]
 _finite: ContextVar[bool] = ContextVar("finite", default=True)
@@ -71,48 +76,52 @@ def checked_start(dim: Any, rng: Any, size: Callable[[int], int]) -> int:
 
 @dataclass(frozen=True)
 class Loops:
-    """The compiled functions of a network, each for both float types, and their arguments.
+    """The compiled functions of a network and their arguments.
 
-    value, gradient, push, pull: functions with the signatures of `simlab.networks.signature`.
-    activation: φ, their first argument.
-    sizes: integers that they need (widths, dimension, flags), packed in an order that each loops file documents.
+    compiled: what `simlab.networks.skeleton.loops_over` made of the network's tile.
+    activation: φ.
+    sizes: integers that they need (widths, dimension, flags), packed in an order that each tile file documents.
     numbers: floats that they need (scales), packed likewise.
     size: length of θ.
     trained: index range of θ that a flow moves.
-    scratch: number of rows n → floats of workspace needed.
     outputs: number c of outputs.
-    variant: name of this set of functions where a kind has several; `linearised` caches by it.
     """
 
-    value: PerReal
-    gradient: PerReal
-    push: PerReal
-    pull: PerReal
+    compiled: Compiled
     activation: Activation
     sizes: NDArray[np.int64]
     numbers: NDArray[np.float64]
     size: int
     trained: range
-    scratch: Callable[[int], int]
     outputs: int = 1
-    variant: str = ""
+
+    def scratch(self, n: int) -> int:
+        """Reals of workspace for n rows."""
+        return self.compiled.scratch(self.sizes, self.size, n)
 
 
 class Bound:
     """The loops of one network, for inputs in R^dim and numbers of type `dtype`.
 
-    activation: the compiled φ and its numbers, (act, a) of `simlab.networks.signature`.
-    sizes, numbers, trained: as in `Loops`; numbers in `dtype`.
+    act, phi: the compiled φ and its numbers.
+    gradient, push_loop: the compiled functions of `simlab.networks.signature`.
+    trained: as in `Loops`.
     """
 
     def __init__(self, network: Trainable, dim: int, dtype: DTypeLike = np.float64) -> None:
         self.network, self.dim, self.dtype = network, checks.dimension(dim), checks.float_type(dtype)
         self.loops: Loops = network.loops(self.dim)
-        self.activation = self.loops.activation.tile()
-        self.sizes = self.loops.sizes
-        self.numbers = np.ascontiguousarray(self.loops.numbers, dtype=self.dtype)
+        self.act, self.phi = self.loops.activation.tile()
+        self.gradient = self.loops.compiled.gradient[self.dtype]
+        self.push_loop = self.loops.compiled.push[self.dtype]
         self.trained = self.loops.trained
+        self._numbers = np.ascontiguousarray(self.loops.numbers, dtype=self.dtype)
         self._scratch = np.empty(0, self.dtype)
+
+    def net(self, theta: Array) -> Net:
+        """The network with these weights, as compiled functions take it."""
+        trained, threads = self.trained, numba.get_num_threads()
+        return Net(theta, self.loops.sizes, self._numbers, self.phi, trained.start, trained.stop, threads)
 
     def scratch(self, n: int) -> Array:
         """Workspace for n rows; allocated once and used again by the next call."""
@@ -136,46 +145,46 @@ class Bound:
     def value(self, theta: Array, X: Array) -> Array:
         """f(X) : (n, c)"""
         theta, X = self._checked(theta, X)
-        out = np.empty((len(X), self.loops.outputs), self.dtype)
-        with one_blas_thread():
-            self.loops.value[self.dtype](
-                *self.activation, theta, X, self.sizes, self.numbers, out, self.scratch(len(X))
-            )
-        return out
-
-    def loss_and_gradient(self, theta: Array, X: Array, y: Array, alpha: float = 1.0) -> tuple[float, Array]:
-        """R(αf) and ∇_θ R(αf) : (size,), 0 where θ is not trained."""
-        theta, X = self._checked(theta, X)
-        y, out = self._columns(y, len(X), "y"), np.zeros_like(theta)
-        alpha = checks.number(alpha, "alpha", above=0)
-        if not 0.0 < self.dtype.type(alpha) < np.inf:
-            raise BadInput(f"alpha = {alpha}: must be greater than 0 and finite in {self.dtype}")
-        with one_blas_thread():
-            loss = self.loops.gradient[self.dtype](
-                *self.activation, theta, X, y, alpha, self.sizes, self.numbers, out, self.scratch(len(X))
-            )
-        return loss, out
+        return self._pushed(theta, theta[:0], X)
 
     def push(self, theta: Array, v: Array, X: Array) -> Array:
         """J v : (n, c)"""
         theta, X = self._checked(theta, X)
-        v = self._vector(v, "v")
+        return self._pushed(theta, self._vector(v, "v"), X)
+
+    def _pushed(self, theta: Array, v: Array, X: Array) -> Array:
         out = np.empty((len(X), self.loops.outputs), self.dtype)
         with one_blas_thread():
-            self.loops.push[self.dtype](
-                *self.activation, theta, v, X, self.sizes, self.numbers, out, self.scratch(len(X))
-            )
+            self.push_loop(self.act, self.net(theta), v, X, out, self.scratch(len(X)))
         return out
+
+    def loss_and_gradient(
+        self, theta: Array, X: Array, y: Array, alpha: float = 1.0, loss: Loss | None = None
+    ) -> tuple[float, Array]:
+        """R = (1/n) Σ_i ℓ(α f(x_i), y_i) and ∇_θ R : (size,), 0 where θ is not trained. loss: ℓ; None for squared."""
+        theta, X = self._checked(theta, X)
+        loss = Squared() if loss is None else loss
+        # Labels of the loss are checked in float64; a single class is no fault of a batch.
+        y = self._columns(y, len(X), "y")
+        if loss.labels != "real":
+            y = np.ascontiguousarray(loss.encode(y, self.loops.outputs, several=False), self.dtype)
+        alpha = checks.number(alpha, "alpha", above=0)
+        if not 0.0 < self.dtype.type(alpha) < np.inf:
+            raise BadInput(f"alpha = {alpha}: must be greater than 0 and finite in {self.dtype}")
+        compiled, numbers = loss.tile()
+        return self._pulled(compiled, theta, Rows(X, y), Goal(self.dtype.type(alpha), 1, numbers))
 
     def pull(self, theta: Array, R: Array, X: Array) -> Array:
         """Jᵀ R = Σ_i J_iᵀ R_i : (size,), 0 where θ is not trained."""
         theta, X = self._checked(theta, X)
-        R, out = self._columns(R, len(X), "R"), np.zeros_like(theta)
+        rows = Rows(X, self._columns(R, len(X), "R"))
+        return self._pulled(tiles.given, theta, rows, Goal(self.dtype.type(1), 0, np.zeros(0)))[1]
+
+    def _pulled(self, loss: Any, theta: Array, rows: Rows, goal: Goal) -> tuple[float, Array]:
+        out = np.zeros_like(theta)
         with one_blas_thread():
-            self.loops.pull[self.dtype](
-                *self.activation, theta, R, X, self.sizes, self.numbers, out, self.scratch(len(X))
-            )
-        return out
+            total = self.gradient(self.act, loss, self.net(theta), rows, goal, out, self.scratch(len(rows.X)))
+        return total, out
 
     def jacobian(self, theta: Array, X: Array, name: str = "X") -> Array:
         """J : (n c, size), row i c + a being ∂f_a(x_i)/∂θ; 0 where θ is not trained. One `pull` per row.

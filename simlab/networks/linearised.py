@@ -15,19 +15,18 @@ import functools
 from typing import Any, ClassVar
 
 import numpy as np
-from numba import float64, from_dtype
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.core.errors import BadInput
-from simlab.core.jit import PerReal, jit
+from simlab.core.jit import jit
 from simlab.networks.bound import Loops, weights
 from simlab.networks.limit import Limit
 from simlab.networks.network import Trainable
-from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
+from simlab.networks.signature import Net, Reals
+from simlab.networks.skeleton import Compiled, Into, Tile, loops_over
 
 Floats = NDArray[np.float64]
-Reals = NDArray[Any]
 Sizes = NDArray[np.int64]
 
 
@@ -76,18 +75,7 @@ class Linearised(Trainable):
 
     def loops(self, dim: int) -> Loops:
         inner = self.network.loops(dim)
-        name = f"{self.network.kind}_{inner.variant}" if inner.variant else self.network.kind
-        value, gradient, push, pull = _compiled(name, inner.value, inner.push, inner.pull)
-        return dataclasses.replace(
-            inner,
-            value=value,
-            gradient=gradient,
-            push=push,
-            pull=pull,
-            size=2 * inner.size,
-            scratch=lambda n: inner.size + 2 * n * inner.outputs + inner.scratch(n),
-            variant="",
-        )
+        return dataclasses.replace(inner, compiled=_linearised(inner.compiled), size=2 * inner.size)
 
     def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
         """K : (n, n), or (n, n') between the rows of X and of Y: that of the network at θ0"""
@@ -98,85 +86,79 @@ class Linearised(Trainable):
 
 
 @functools.cache
-def _compiled(name: str, value: PerReal, push: PerReal, pull: PerReal) -> tuple[PerReal, PerReal, PerReal, PerReal]:
-    """(value, gradient, push, pull) of the linearised network, from the network's own functions.
+def _linearised(inner: Compiled) -> Compiled:
+    """The loops of the linearised network, made of the tile of the network itself.
 
-    name: name for numba's cache; the network's kind and variant.
+    shared: θ_lin − θ0, then what the network's own tile shares.
     """
-    own = PerReal(lambda real: _value(name, from_dtype(real), value[real], push[real]))
-    return (
-        own,
-        PerReal(lambda real: _gradient(name, from_dtype(real), own[real], pull[real])),
-        PerReal(lambda real: _push(name, from_dtype(real), push[real])),
-        PerReal(lambda real: _pull(name, from_dtype(real), pull[real])),
-    )
+    forwards, backwards, pushed, rows, space_size, blocks, shared_size, prepare, sum_count, finish, scale, even = inner.tile
+    name = f"linearised_{inner.name}"
 
+    @jit(named=name)
+    def start(net: Net) -> Net:
+        """The network at θ0."""
+        return Net(net.theta[net.theta.size // 2 :], net.sizes, net.numbers, net.phi, net.begin, net.end, net.threads)
 
-def _value(name: str, real: Any, value: Any, push: Any) -> Any:
-    @jit(signatures=[VALUE(real)], named=name)
-    def own(
-        act: Any, a: Reals, theta: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
-    ) -> None:
-        P, n, outputs = theta.size // 2, out.shape[0], out.shape[1]
-        start, moved, rest = theta[P:], scratch[:P], scratch[P + n * outputs :]
+    @jit(named=name)
+    def all_shared(sizes: Sizes, size: int) -> int:
+        return size // 2 + shared_size(sizes, size // 2)
+
+    @jit(named=name)
+    def prepare_both(net: Net, shared: Reals) -> Any:
+        """(θ_lin − θ0, what the network prepares at θ0)"""
+        P = net.theta.size // 2
+        moved = shared[:P]
         for k in range(P):
-            moved[k] = theta[k] - start[k]
-        push(act, a, start, moved, X, sizes, numbers, out, rest)
-        f = scratch[P : P + n * outputs].reshape(n, outputs)
-        value(act, a, start, X, sizes, numbers, f, rest)
-        for i in range(n):
-            for c in range(outputs):
-                out[i, c] += f[i, c]
+            moved[k] = net.theta[k] - net.theta[P + k]
+        return moved, prepare(start(net), shared[P:])
 
-    return own
+    @jit(named=name)
+    def count_sums(known: Any) -> int:
+        return sum_count(known[1])
 
+    @jit(named=name)
+    def add_value(act: Any, net: Net, known: Any, X: Reals, space: Reals) -> Reals:
+        """f_lin : (c, t), a new array"""
+        along = pushed(act, start(net), known[1], known[0], X, space).copy()
+        f = pushed(act, start(net), known[1], net.theta[:0], X, space)
+        factor = scale(net.numbers)
+        for c in range(f.shape[0]):
+            for i in range(X.shape[0]):
+                along[c, i] = factor * along[c, i] + factor * f[c, i]
+        return along
 
-def _gradient(name: str, real: Any, value: Any, pull: Any) -> Any:
-    @jit(signatures=[GRADIENT(real)], named=name)
-    def own(
-        act: Any,
-        a: Reals,
-        theta: Reals,
-        X: Reals,
-        y: Reals,
-        alpha: float,
-        sizes: Sizes,
-        numbers: Reals,
-        out: Reals,
-        scratch: Reals,
-    ) -> float:
-        (n, outputs), P = y.shape, theta.size // 2
-        R, rest = scratch[: n * outputs].reshape(n, outputs), scratch[n * outputs :]
-        value(act, a, theta, X, sizes, numbers, R, rest)
-        loss = 0.0
-        for i in range(n):
-            for c in range(outputs):
-                residual = alpha * R[i, c] - y[i, c]
-                loss += float64(residual) * residual
-                R[i, c] = residual * (alpha / n)
-        pull(act, a, theta[P:], R, X, sizes, numbers, out[:P], rest)
-        return float(loss / (2 * n))
+    @jit(named=name)
+    def all_forwards(act: Any, net: Net, known: Any, X: Reals, space: Reals) -> Reals:
+        value = add_value(act, net, known, X, space)
+        F = forwards(act, start(net), known[1], X, space)
+        F[:, :] = value
+        return F
 
-    return own
+    @jit(named=name)
+    def all_backwards(net: Net, known: Any, X: Reals, R: Reals, into: Into, add: bool, space: Reals) -> None:
+        P, factor = net.theta.size // 2, scale(net.numbers)
+        for c in range(R.shape[0]):
+            for i in range(X.shape[0]):
+                R[c, i] *= factor
+        backwards(start(net), known[1], X, R, Into(into.out[:P], into.sums), add, space)
 
+    @jit(named=name)
+    def finish_own(net: Net, known: Any, sums: Any, out: Reals) -> None:
+        finish(start(net), known[1], sums, out[: net.theta.size // 2])
 
-def _push(name: str, real: Any, push: Any) -> Any:
-    @jit(signatures=[PUSH(real)], named=name)
-    def own(
-        act: Any, a: Reals, theta: Reals, v: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
-    ) -> None:
-        P = theta.size // 2
-        push(act, a, theta[P:], v[:P], X, sizes, numbers, out, scratch)
+    @jit(named=name)
+    def push_along(act: Any, net: Net, known: Any, v: Reals, X: Reals, space: Reals) -> Reals:
+        if v.size == 0:
+            return add_value(act, net, known, X, space)
+        F = pushed(act, start(net), known[1], v[: net.theta.size // 2], X, space)
+        factor = scale(net.numbers)
+        for c in range(F.shape[0]):
+            for i in range(X.shape[0]):
+                F[c, i] *= factor
+        return F
 
-    return own
-
-
-def _pull(name: str, real: Any, pull: Any) -> Any:
-    @jit(signatures=[PULL(real)], named=name)
-    def own(
-        act: Any, a: Reals, theta: Reals, R: Reals, X: Reals, sizes: Sizes, numbers: Reals, out: Reals, scratch: Reals
-    ) -> None:
-        P = theta.size // 2
-        pull(act, a, theta[P:], R, X, sizes, numbers, out[:P], scratch)
-
-    return own
+    tile = Tile(
+        all_forwards, all_backwards, push_along, rows, space_size, blocks, all_shared, prepare_both, count_sums,
+        finish_own, even=even,
+    )  # fmt: skip
+    return loops_over(tile, name)

@@ -39,8 +39,8 @@ from pydantic import Field, model_validator
 from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.kernels import ntk
-from simlab.networks import _mlp_loops
 from simlab.networks._gram import hadamard_gram
+from simlab.networks._mlp_tile import LOOPS, most_rows
 from simlab.networks._wide import Wide, jump
 from simlab.networks.bound import Loops, checked_start, vector
 from simlab.networks.limit import Limit, check_radius
@@ -188,20 +188,16 @@ class MLP(Wide, Trainable):
         self._refuse_jump()
         widths = self._widths(dim)
         bias = int(self.biased)
-        sizes = np.array([_mlp_loops.tile_rows(widths), bias, max(widths) + bias, self.depth, *widths], dtype=np.int64)
+        sizes = np.array([most_rows(widths), bias, max(widths) + bias, self.depth, *widths], dtype=np.int64)
         factors, constant = self._multipliers(dim)
         return Loops(
-            value=_mlp_loops.value,
-            gradient=_mlp_loops.gradient,
-            push=_mlp_loops.push,
-            pull=_mlp_loops.pull,
+            compiled=LOOPS,
             activation=self.activation,
             sizes=sizes,
             numbers=np.array([constant, *factors]),
             outputs=self.outputs,
             trained=range(self.size(dim)),
             size=self.size(dim),
-            scratch=lambda n: _mlp_loops.scratch_size(sizes, n),
         )
 
     def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:

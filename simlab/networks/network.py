@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from simlab.core import catalogue
 from simlab.core.errors import one_of
 from simlab.core.kinds import Kind
+from simlab.losses.loss import Loss
 
 if TYPE_CHECKING:
     from simlab.networks.bound import Bound, Loops
@@ -115,7 +116,7 @@ class Trainable(Network):
 
     @abstractmethod
     def loops(self, dim: int) -> Loops:
-        """The compiled functions f, ∇R, J v, Jᵀ R and their packed arguments, for inputs in R^dim."""
+        """The compiled functions for f, ∇R, J v and Jᵀ R, and their packed arguments, for inputs in R^dim."""
 
     @abstractmethod
     def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:
@@ -141,18 +142,23 @@ class Trainable(Network):
         bound, X = _bound(self, X)
         return _one_or_several(bound.value(theta, X))
 
-    def loss_and_gradient(self, theta: Floats, X: Floats, y: Floats, alpha: float = 1.0) -> tuple[float, Floats]:
-        """(R, ∇_θ R) of R(αf) = (1/2n) Σ_i ‖α f(x_i) − y_i‖². ∇_θ R : (size,) is 0 where θ is not trained.
+    def loss_and_gradient(
+        self, theta: Floats, X: Floats, y: Floats, alpha: float = 1.0, loss: Loss | None = None
+    ) -> tuple[float, Floats]:
+        """(R, ∇_θ R) of R(αf) = (1/n) Σ_i ℓ(α f(x_i), y_i). ∇_θ R : (size,) is 0 where θ is not trained.
 
-        y: labels, (n,) or (n, c).
+        y: labels that the loss takes, (n,) or (n, c).
         alpha: output scale α > 0.
+        loss: ℓ; None for the squared loss ½‖αf − y‖².
         """
         bound, X = _bound(self, X)
-        return bound.loss_and_gradient(theta, X, y, alpha)
+        return bound.loss_and_gradient(theta, X, y, alpha, loss)
 
-    def gradient(self, theta: Floats, X: Floats, y: Floats, alpha: float = 1.0) -> Floats:
+    def gradient(
+        self, theta: Floats, X: Floats, y: Floats, alpha: float = 1.0, loss: Loss | None = None
+    ) -> Floats:
         """∇_θ R(αf) : (size,), as in `loss_and_gradient`."""
-        return self.loss_and_gradient(theta, X, y, alpha)[1]
+        return self.loss_and_gradient(theta, X, y, alpha, loss)[1]
 
     def push(self, theta: Floats, v: Floats, X: Floats) -> Floats:
         """J v, the derivative of f(X) along v : (size,), as (n,) or (n, c). Only the trained part of v is read."""

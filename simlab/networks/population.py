@@ -17,10 +17,11 @@ Angles come from u_i·u_j. Below NEAR_RADIANS or above π − NEAR_RADIANS these
 A neuron with w = 0 adds nothing to f. R has a kink there; its part of the gradient is taken as 0, as σ'(0) = 0 would
 give: such a neuron does not move. Cost: two products of (m + k)² d flops, and (m + k)²/2 angles at some 20 ns each.
 
-`gradient` has the signature of every network's gradient (`simlab.networks.signature`), with other arrays for the data:
+`gradient` has the signature of every network's gradient (`simlab.networks.signature`), with other arrays for the data;
+the loss is the squared one, whatever is given:
 
 - X: the teacher's neurons v : (k, d);
-- y: the teacher's coefficients c : (k, 1);
+- Y: the teacher's coefficients c : (k, 1);
 - sizes: (m, d, 1 if the first layer is trained, 1 if the second is);
 - numbers: (s, μ);
 - scratch: U (m + k, d) | û (m + k, d) | products (m + k, m + k) | b | n | Σ sin | Σ S, m + k each | Σ b_i u_i (d,).
@@ -37,10 +38,9 @@ from numpy.typing import NDArray
 
 from simlab.activations.angles import angles, sine_minus_angle_cosine
 from simlab.core.jit import jit
-from simlab.networks.signature import GRADIENT
+from simlab.networks.signature import GRADIENT, Goal, Net, Rows
 
 Floats = NDArray[np.float64]
-Sizes = NDArray[np.int64]
 NEAR_RADIANS = 0.05  # a product's 1e-16·√d is then at most 1e-14 of an angle
 
 
@@ -73,22 +73,11 @@ def _norm(x: Floats) -> float:
 
 
 @jit(signatures=[GRADIENT(float64)])
-def gradient(
-    act: Any,
-    numbers_of_act: Floats,
-    theta: Floats,
-    X: Floats,
-    y: Floats,
-    alpha: float,
-    sizes: Sizes,
-    numbers: Floats,
-    out: Floats,
-    scratch: Floats,
-) -> float:
-    m, d = sizes[0], sizes[1]
+def gradient(act: Any, loss: Any, net: Net, rows: Rows, goal: Goal, out: Floats, scratch: Floats) -> float:
+    (m, d), X, y, sizes = net.sizes[:2], rows.X, rows.Y, net.sizes
     p = m + X.shape[0]
-    a, W = theta[:m], theta[m:].reshape(m, d)
-    scale, mu = alpha * numbers[0], numbers[1]
+    a, W = net.theta[:m], net.theta[m:].reshape(m, d)
+    scale, mu = goal.alpha * net.numbers[0], net.numbers[1]
     U = scratch[: p * d].reshape(p, d)
     units = scratch[p * d : 2 * p * d].reshape(p, d)
     C = scratch[2 * p * d : 2 * p * d + p * p].reshape(p, p)  # cosines; then C[i, j] = b_j κ0_ij

@@ -16,7 +16,7 @@ With x̃ = (x, 1), S = A φ(W x + b₁), D the slopes φ' and e_c the unit vecto
 
 (without e_c and A_c in "plain"). So the tangent kernel between all outputs, K_cc'(x, y) = ⟨∇f_c(x), ∇f_c'(y)⟩, is exact
 at any width: `tangent_blocks`; its mean over c = c' is `tangent_gram`. H Hᵀ of `features` is the tangent kernel of
-training A alone. Compiled loops: `_resnet_loops`.
+training A alone. What is compiled: `_resnet_tile`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from simlab.activations.activation import Activation
 from simlab.activations.relu import ReLU
 from simlab.core import checks
 from simlab.networks._gram import Factors, hadamard_gram
-from simlab.networks._resnet_loops import FACTORED, FULL
+from simlab.networks import _resnet_factored, _resnet_full
 from simlab.networks._wide import jump
 from simlab.networks.bound import Loops, checked_start, vector
 from simlab.networks.network import Trainable
@@ -128,20 +128,14 @@ class ResNet3(Trainable):
         full = layers == 3 and self.inner == "full"
         which = self.trained != "second", layers == 3 and self.trained != "first"
         sizes = np.array([self.width, dim, self.outputs, layers, skip, full, *which], dtype=np.int64)
-        compiled = FULL if full else FACTORED
         return Loops(
-            value=compiled.value,
-            gradient=compiled.gradient,
-            push=compiled.push,
-            pull=compiled.pull,
+            compiled=_resnet_full.LOOPS if full else _resnet_factored.LOOPS,
             activation=self.activation,
             sizes=sizes,
             numbers=np.zeros(1),
             outputs=self.outputs,
             size=self.size(dim),
             trained=trained,
-            scratch=lambda n: int(compiled.scratch_size(sizes, n)),
-            variant="full" if full else "factored",
         )
 
     def _layers(self, theta: Floats, X: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:

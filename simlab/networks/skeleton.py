@@ -1,29 +1,12 @@
 """The loops of every network: ∇R and J v over tiles of rows, from what a network does with one tile. MATH §6, §10.
 
-A *tile* is some rows of X, few enough that what is computed of them stays in the cache. What a network does with one is
-a module with these compiled functions; t is the number of rows of X, ``space`` the reals of workspace of one tile, and
-F : (c, t'), t' ≥ t, are outputs, one column per row of X:
+A *tile* is some rows of X, few enough that what is computed of them stays in the cache. A network says what it does
+with one (`Tile`), and `loops_over` makes the loops of `simlab.networks.signature` from that, for any loss, over all
+rows and on all threads.
 
-- ``blocks(sizes, n)``: number of blocks that n rows are divided into for the threads: 1 for a network that has none, or
-  whose tiles use the threads themselves;
-- ``tile_rows(sizes, n)``: rows of the largest tile;
-- ``space_size(sizes, t)``: reals of the space of one tile;
-- ``shared_size(sizes)``: reals of the space that `prepare` fills once for all tiles;
-- ``prepare(net, shared) -> known``: what all tiles need of the weights; any type;
-- ``sum_count(known)``: how many float64 sums of a block are kept, beside its gradient;
-- ``forwards(act, net, known, X, space) -> F``: outputs in units of `scale`, what `backwards` needs being kept;
-- ``backwards(net, known, X, into, add, space)``: Σ_i J_iᵀ R_i into `into` (`Into`), added to it where `add`. R is
-  expected where `forwards` wrote F, times `scale`;
-- ``finish(net, known, sums, out)``: the gradient from what all blocks gave, in place;
-- ``pushed(act, net, known, v, X, space) -> F``: outputs, or J v where v is not empty; in units of `scale`;
-- ``scale(numbers)``: what outputs are multiplied with; a network without such a factor gives 1;
-
-and two constants: EVEN, whether tiles of `gradient` are of equal length, up to one row; SCALED, whether `scale` is more
-than 1: the loss then takes α·scale in one product, which the compiler fuses with what comes after it.
-
-The number of blocks depends on n and the network alone. Each block has its own gradient, and these are added in order:
-the same bits on any number of threads. A thread reuses its tile for all of its blocks: with a tile per block, 48 MB at
-(n, d, m) = (4000, 64, 4000) of two layers, a step took 1.5 times as long.
+Rows are divided into blocks. The number of blocks depends on n and the network alone. Each block has its own gradient,
+and these are added in order: the same bits on any number of threads. A thread reuses its space for all of its blocks:
+with a space per block, 48 MB at (n, d, m) = (4000, 64, 4000) of two layers, a step took 1.5 times as long.
 
 Scratch: shared | with several blocks one gradient (size,) per block | the space of a tile, per thread.
 """
@@ -56,71 +39,100 @@ class Into(NamedTuple):
     sums: NDArray[np.float64]
 
 
-class Compiled(NamedTuple):
-    """The loops over one kind of tile.
-
-    gradient, push: as in `simlab.networks.signature`.
-    scratch: (sizes, size of θ, n) → reals of workspace.
-    tile: the module that they are made of.
-    """
-
-    gradient: PerReal
-    push: PerReal
-    scratch: Callable[[Sizes, int, int], int]
-    tile: Any
-
-
 @jit
-def row_blocks(n: int) -> int:
-    """Number of blocks of n rows, for networks that divide the rows among the threads."""
+def row_blocks(sizes: Sizes, n: int) -> int:
+    """`Tile.blocks` of a network that divides the rows among the threads."""
     return max(1, min(MOST_BLOCKS, n // BLOCK_ROWS))
 
 
 @jit
 def one_block(sizes: Sizes, n: int) -> int:
-    """`blocks` of a network that does not divide the rows."""
+    """`Tile.blocks` of a network that does not."""
     return 1
 
 
 @jit
-def nothing_shared(sizes: Sizes) -> int:
-    """`shared_size` of a network that prepares nothing."""
+def _nothing_shared(sizes: Sizes, size: int) -> int:
     return 0
 
 
 @jit
-def nothing_prepared(net: Net, shared: Reals) -> int:
-    """`prepare` of such a network."""
+def _nothing_prepared(net: Net, shared: Reals) -> int:
     return 0
 
 
 @jit
-def no_sums(known: Any) -> int:
-    """`sum_count` of a network whose gradient is all that a block gives."""
+def _no_sums(known: Any) -> int:
     return 0
 
 
 @jit
-def nothing_left(net: Net, known: Any, sums: Any, out: Reals) -> None:
-    """`finish` of such a network."""
+def _nothing_left(net: Net, known: Any, sums: Any, out: Reals) -> None:
+    pass
 
 
 @jit
-def unscaled(numbers: Reals) -> int:
-    """`scale` of a network whose outputs are f itself."""
+def _unscaled(numbers: Reals) -> int:
     return 1
 
 
-def loops_over(tile: Any, name: str) -> Compiled:
+class Tile(NamedTuple):
+    """What a network does with a tile of t rows X : (t, d), as compiled functions (`simlab.core.jit.jit`).
+
+    F : (c, t'), t' ≥ t, are outputs, one column per row of X; columns from t on are padding.
+
+    forwards: ``(act, net, known, X, space) -> F``: outputs in units of `scale`; keeps what `backwards` needs.
+    backwards: ``(net, known, X, R, into, add, space)``: Σ_i J_iᵀ R_i into `into` (`Into`), added to it where `add`. R
+        lies where `forwards` wrote F, with the factor `scale` in it.
+    pushed: ``(act, net, known, v, X, space) -> F``: J v in units of `scale`; outputs, where v is empty.
+    rows: ``(sizes, n)``: rows of the largest tile of n rows.
+    space_size: ``(sizes, t)``: reals of workspace, `space`, of one tile.
+    blocks: ``(sizes, n)``: number of blocks that n rows are divided into.
+    shared_size: ``(sizes, size of θ)``: reals of workspace that `prepare` fills once for all tiles.
+    prepare: ``(net, shared) -> known``: what all tiles need of the weights, of any type.
+    sum_count: ``(known)``: how many float64 sums a block gives beside its gradient.
+    finish: ``(net, known, sums, out)``: in place, the gradient from what all blocks gave, those of one after another.
+    scale: ``(numbers)``: what outputs are multiplied with.
+    even: tiles of `gradient` are of equal length up to one row; otherwise the last is shorter.
+    """
+
+    forwards: Any
+    backwards: Any
+    pushed: Any
+    rows: Any
+    space_size: Any
+    blocks: Any = one_block
+    shared_size: Any = _nothing_shared
+    prepare: Any = _nothing_prepared
+    sum_count: Any = _no_sums
+    finish: Any = _nothing_left
+    scale: Any = _unscaled
+    even: bool = False
+
+
+class Compiled(NamedTuple):
     """The loops over one kind of tile.
 
-    tile: module, or object, with the functions listed above.
+    gradient, push: as in `simlab.networks.signature`.
+    scratch: (sizes, size of θ, n) → reals of workspace.
+    tile: what they are made of.
+    name: their name in numba's cache.
+    """
+
+    gradient: PerReal
+    push: PerReal
+    scratch: Callable[[Sizes, int, int], int]
+    tile: Tile
+    name: str
+
+
+def loops_over(tile: Tile, name: str) -> Compiled:
+    """The loops over one kind of tile.
+
     name: name for numba's cache, of its own for each kind of tile.
     """
-    blocks, tile_rows, space_size, shared_size = tile.blocks, tile.tile_rows, tile.space_size, tile.shared_size
-    prepare, sum_count, forwards, backwards = tile.prepare, tile.sum_count, tile.forwards, tile.backwards
-    finish, pushed, scale = tile.finish, tile.pushed, tile.scale
-    even, scaled = tile.EVEN, tile.SCALED
+    forwards, backwards, pushed, tile_rows, space_size, blocks, shared_size, prepare, sum_count, finish, scale, even = tile
+    scaled = scale is not _unscaled  # known when compiled: the loss then takes α·scale in one product
 
     @jit(named=name)
     def block(act: Any, loss: Any, net: Net, known: Any, rows: Rows, goal: Goal, into: Into, spare: Reals) -> float:
@@ -146,8 +158,8 @@ def loops_over(tile: Any, name: str) -> Compiled:
                     for c in range(F.shape[0]):
                         for i in range(end - begin):
                             F[c, i] *= factor
-                total += loss(F, rows.Y[begin:end], factor / factor, weight, goal.numbers)
-            backwards(net, known, X, into, k > 0, spare)
+                total += loss(F, rows.Y[begin:end], net.theta.dtype.type(1), weight, goal.numbers)
+            backwards(net, known, X, F, into, k > 0, spare)
         return total
 
     @jit(parallel=True, named=name)
@@ -180,7 +192,7 @@ def loops_over(tile: Any, name: str) -> Compiled:
 
     @per_real(GRADIENT, named=name)
     def gradient(act: Any, loss: Any, net: Net, rows: Rows, goal: Goal, out: Reals, scratch: Reals) -> float:
-        n, reserved = rows.X.shape[0], shared_size(net.sizes)
+        n, reserved = rows.X.shape[0], shared_size(net.sizes, net.theta.size)
         known = prepare(net, scratch[:reserved])
         count = blocks(net.sizes, n)
         sums = np.empty(count * sum_count(known))
@@ -216,7 +228,7 @@ def loops_over(tile: Any, name: str) -> Compiled:
 
     @per_real(PUSH, named=name)
     def push(act: Any, net: Net, v: Reals, X: Reals, out: Reals, scratch: Reals) -> None:
-        reserved = shared_size(net.sizes)
+        reserved = shared_size(net.sizes, net.theta.size)
         known = prepare(net, scratch[:reserved])
         if blocks(net.sizes, X.shape[0]) == 1:
             push_block(act, net, known, v, X, out, scratch[reserved:])
@@ -226,6 +238,6 @@ def loops_over(tile: Any, name: str) -> Compiled:
     def scratch(sizes: Sizes, size: int, n: int) -> int:
         count = blocks(sizes, n)
         gradients = count * size if count > 1 else 0
-        return int(shared_size(sizes) + gradients + count * space_size(sizes, tile_rows(sizes, n)))
+        return int(shared_size(sizes, size) + gradients + count * space_size(sizes, tile_rows(sizes, n)))
 
-    return Compiled(gradient, push, scratch, tile)
+    return Compiled(gradient, push, scratch, tile, name)

@@ -14,7 +14,7 @@ start:     v ~ N(0, τ² I/d), τ = ``init_std``, so that E‖v‖² = τ²; wit
 stretch:   multiplies the first coordinate of v at the start: a law without symmetry, for controls.
 w < 0:     needed where E‖x‖ = ∞ (`simlab.data.ball_fourier`): a neuron that stays active has infinite risk.
 
-Compiled loops: `_three_layer_loops`. Tangent kernel, with z = v_k·x, z' = v_k·x', n_k = ‖v_k‖ and 1, 1' the indicators
+What is compiled: `_three_layer_tile`. Tangent kernel, with z = v_k·x, z' = v_k·x', n_k = ‖v_k‖ and 1, 1' the indicators
 of activity at x and x':
 
     K = h'(F)h'(F') Σ_k [3σ(z)σ(z') + n_k² 1 1' x·x']/m₁² + (FF' + 1) Σ_j 1 1'/(c m₂)².
@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
@@ -32,8 +31,9 @@ from pydantic import Field
 from simlab import activations
 from simlab.core import checks
 from simlab.core.errors import BadInput
-from simlab.networks import _three_layer_loops as compiled
 from simlab.networks._gram import Factors, hadamard_gram
+from simlab.networks._three_layer_tile import LOOPS
+from simlab.networks._two_layer_tile import BOTH, FIRST, SECOND
 from simlab.networks.bound import Loops, checked_start, weights
 from simlab.networks.network import ThreeLayer
 from simlab.sphere.mean_relu import mean_relu
@@ -146,18 +146,14 @@ class ThreeLayerMeanField(ThreeLayer):
 
     def loops(self, dim: int) -> Loops:
         m1, m2, P = self.width, self.outer_width, self.size(dim)
-        code = {"both": compiled.BOTH, "first": compiled.FIRST, "second": compiled.SECOND}[self.trained]
+        code = {"both": BOTH, "first": FIRST, "second": SECOND}[self.trained]
         return Loops(
-            value=compiled.value,
-            gradient=compiled.gradient,
-            push=compiled.push,
-            pull=compiled.pull,
+            compiled=LOOPS,
             activation=activations.get("relu"),
-            sizes=np.array([m1, dim, m2, code, numba.get_num_threads()], dtype=np.int64),
+            sizes=np.array([m1, dim, m2, code], dtype=np.int64),
             numbers=np.array([1.0 / self._stored()]),
             size=P,
             trained={"both": range(P), "first": range(m1 * dim), "second": range(m1 * dim, P)}[self.trained],
-            scratch=lambda n: int(compiled.scratch_size(n, m1, dim)),
         )
 
     def tangent_gram(self, theta: Floats, X: Floats, Y: Floats | None = None) -> Floats:

@@ -9,14 +9,13 @@ start:     every entry from N(0, τ²), τ = ``init_std``; with ``inner_std`` th
 doubled:   neurons 2j and 2j+1 start alike but for the sign of a, so that f = 0 at the start; m counts both.
 trained:   both layers, the first (W and b) alone, or the second (a) alone.
 
-Compiled loops: `_two_layer_loops`.
+What is compiled: `_two_layer_tile`.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
@@ -27,8 +26,8 @@ from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.fields import number_or
 from simlab.kernels import nngp, ntk
-from simlab.networks import _two_layer_loops as compiled
 from simlab.networks._gram import Factors, hadamard_gram
+from simlab.networks._two_layer_tile import BOTH, FIRST, LOOPS, SECOND
 from simlab.networks.bound import Loops, checked_start, weights
 from simlab.networks.limit import Limit
 from simlab.networks.network import Trainable
@@ -103,19 +102,15 @@ class TwoLayer(Trainable):
 
     def loops(self, dim: int) -> Loops:
         m, P = self.width, self.size(dim)
-        code = {"both": compiled.BOTH, "first": compiled.FIRST, "second": compiled.SECOND}[self.trained]
+        code = {"both": BOTH, "first": FIRST, "second": SECOND}[self.trained]
         plain = self.activation.relu_shift() == 0.0 and self.trained == "both" and not self.bias
         return Loops(
-            value=compiled.value,
-            gradient=compiled.gradient,
-            push=compiled.push,
-            pull=compiled.pull,
+            compiled=LOOPS,
             activation=self.activation,
-            sizes=np.array([m, dim, self.bias, code, plain, numba.get_num_threads()], dtype=np.int64),
+            sizes=np.array([m, dim, self.bias, code, plain], dtype=np.int64),
             numbers=np.array([self.output_scale()]),
             size=P,
             trained={"both": range(P), "first": range(m, P), "second": range(m)}[self.trained],
-            scratch=lambda n: int(compiled.scratch_size(n, m, dim)),
         )
 
     def neurons(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
