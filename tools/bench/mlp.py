@@ -8,8 +8,8 @@
 small, medium, large: (n, d, m) = (256, 32, 128), (1000, 64, 512), (2000, 128, 1024), full batch in float64. A name
 followed by -sgd: batches of 32 (n is rounded down to whole batches); by -float32: in float32.
 
-f = W⁴ã³, ã^ℓ = √(2/m) σ(W^ℓ ã^{ℓ−1}), ã⁰ = √(2/d) x: `simlab.networks.MLP` with weight_std = √2 and no bias. The loss is
-R = (1/n) Σ_i ℓ(f(x_i), y_i):
+f = W⁴ã³, ã^ℓ = √(2/m) σ(W^ℓ ã^{ℓ−1}), ã⁰ = √(2/d) x: `simlab.networks.MLP` with weight_std = √2 and no bias. The
+loss is R = (1/n) Σ_i ℓ(f(x_i), y_i):
 
     squared    ℓ = ‖f − y‖²/2              one output, y real; and 10 outputs, y one-hot
     logistic   ℓ = log(1 + exp(−y f))      one output, y = ±1
@@ -51,7 +51,7 @@ OUTPUTS = {"squared": 1, "logistic": 1, "softmax": CLASSES}
 COMPARED_STEPS = 3
 TOLERANCE = 1e-8
 FLOAT32_TOLERANCES = {"f": 1e-4, "moved": 0.02, "*": 0.02}
-"""By answer. A weight of size 1 moves by some 1e-3 in three steps, so float32 leaves four digits of its move."""
+"""By answer. Weights of size 1 move little in three steps: float32 leaves 2e-3 of a move open at width 1024."""
 
 
 def targets(losses: tuple[str, ...]) -> tuple[Target, ...]:

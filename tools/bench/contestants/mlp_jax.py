@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ class Descent:
         scale, step = output_factor(X.shape[1], parameters["m"]), parameters["step"]
         compared, steps = parameters["compared"], parameters["steps"]
 
-        losses = {
+        losses: dict[str, Callable[[Any, Any], Any]] = {
             "squared": lambda f, y: 0.5 * jnp.sum((f - y) ** 2),
             "logistic": lambda f, y: jnp.sum(jax.nn.softplus(-y * f)),
             "softmax": lambda f, y: jnp.sum(jax.nn.logsumexp(f, axis=1) - jnp.sum(f * y, axis=1)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 from mlp_net import answers, output_factor, start
@@ -21,7 +22,7 @@ class Descent:
         self.scale = output_factor(self.X.shape[1], parameters["m"])
         self.step, self.steps, self.compared = (parameters[name] for name in ("step", "steps", "compared"))
         self.batches = torch.from_numpy(inputs["batches"]) if "batches" in inputs else None
-        losses = {
+        losses: dict[str, Callable[[Any, Any], Any]] = {
             "squared": lambda f, y: 0.5 * torch.sum((f - y) ** 2),
             "logistic": lambda f, y: torch.sum(torch.nn.functional.softplus(-y * f)),
             "softmax": lambda f, y: torch.nn.functional.cross_entropy(f, y, reduction="sum"),
