@@ -44,13 +44,13 @@ CASES = {
     "two_layer-small": Case({"kind": "two_layer", "width": 64}, 256, 16, 4000, 10_000),
     "two_layer-medium": Case({"kind": "two_layer", "width": 1000}, 1000, 32, 60, 1000),
     "three_layer": Case(
-        {"kind": "three_layer_mean_field", "width": 400, "outer_width": 50}, 8192, 10, 40, 4000, step_unit="particle"
+        {"kind": "three_layer_mean_field", "width": 400, "outer_width": 50}, 8192, 10, 40, 8000, step_unit="particle"
     ),
-    "resnet": Case({"kind": "resnet3", "width": 200, "outputs": 8}, 1000, 30, 100, 2000, outputs=8),
+    "resnet": Case({"kind": "resnet3", "width": 200, "outputs": 8}, 1000, 30, 400, 8000, outputs=8),
     "mlp-small": Case(_mlp(128), 256, 32, 300, 2000),
     "mlp-medium": Case(_mlp(512), 1000, 64, 5, 124),
     "mlp-large": Case(_mlp(1024), 2000, 128, 2, 62),
-    "features": Case({"kind": "random_features", "width": 1000, "weight_std": 1.0}, 1000, 32, 60, 1000),
+    "features": Case({"kind": "random_features", "width": 1000, "weight_std": 1.0}, 1000, 32, 150, 3000),
     "linearised": Case({"kind": "linearised", "network": {"kind": "two_layer", "width": 1000}}, 1000, 32, 30, 500),
 }
 
