@@ -47,6 +47,15 @@ def test_it_ends_by_itself() -> None:
     assert (run.returncode, run.stdout) == (0, b"busy\n")
 
 
+def test_it_ends_with_a_harness_that_was_killed() -> None:
+    harness_of_it = "import busy, os, time\nwith busy.busy_core([], 60.0) as pid: print(pid, flush=True); os._exit(9)"
+    run = subprocess.run([sys.executable, "-c", harness_of_it], cwd=BENCH, stdout=subprocess.PIPE, check=False)
+    deadline = time.monotonic() + 20.0
+    while psutil.pid_exists(pid := int(run.stdout)) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 def test_one_that_does_not_start_is_an_error() -> None:
     with pytest.raises(RuntimeError, match="ended with code 1"), busy.busy_core([10**6], 60.0):
         pass
