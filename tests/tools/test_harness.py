@@ -171,6 +171,27 @@ def test_a_peer_does_not_see_this_environment(monkeypatch: pytest.MonkeyPatch) -
     assert "PYTHONPATH" not in harness.environment(1, peer=True)
 
 
+def test_a_contestant_may_have_threads_and_a_simlab_of_its_own(tmp_path: Path) -> None:
+    script, elsewhere = tmp_path / "toy.py", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "simlab.py").write_text("found = 7")
+    more = "import simlab\nassert simlab.found == 7\n"
+    script.write_text(TOY.format(contestants=str(harness.CONTESTANTS)).replace("class Toy", more + "class Toy"))
+    given = {"me": "own", "diary": str(tmp_path / "diary")}
+    own = Contestant("own", script, parameters=given, checkout=elsewhere, threads=3)
+    answered: list[Any] = []
+
+    def difference(ours: Any, theirs: Any) -> dict[str, float]:
+        answered.append(ours.tolist())
+        return {"": 0.0}
+
+    again = Contestant("again", script, parameters=given, checkout=elsewhere, threads=2, against="own")
+    problem = Problem("toy", lambda rng: {"x": np.ones(3)}, (own, again), difference=difference)
+    found = measure(problem, rounds=0, threads=1)
+    assert [entry["status"] for entry in found["contestants"]] == ["ok", "ok"], found["contestants"]
+    assert answered[0][:2] == [2, 2]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_who_waits_is_stopped(race: Race, tmp_path: Path) -> None:
     race()

@@ -1,4 +1,4 @@
-"""The command line of a benchmark whose problems need no options of their own: names, rounds, threads, seed, --json."""
+"""The command line of a benchmark: names, rounds, threads, seed, --json."""
 
 from __future__ import annotations
 
@@ -13,9 +13,19 @@ from report import bad_news, text
 from simlab.core import resources
 
 
-def run(benchmark: str, about: str | None, problems: Mapping[str, Callable[[], Problem]], threads: int) -> None:
-    """Measure the problems named on the command line, all if none is; exit code 1 where there is bad news."""
-    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+def run(
+    benchmark: str,
+    about: str | None,
+    problems: Mapping[str, Callable[[], Problem]],
+    threads: int,
+    own: tuple[argparse.ArgumentParser, ...] = (),
+) -> None:
+    """Measure the problems named on the command line, all if none is; exit code 1 where there is bad news.
+
+    own: parsers (add_help=False) of options that the benchmark has read by itself.
+    """
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=about, formatter_class=form, parents=own)
     parser.add_argument("names", nargs="*", metavar="name", help=f"{', '.join(problems)}; all of them if left out")
     parser.add_argument("--rounds", type=int, default=7, help="interleaved timings, after the run that is compared")
     parser.add_argument("--threads", type=int, default=threads)

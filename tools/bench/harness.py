@@ -16,6 +16,7 @@ A contestant that is not there is reported as missing, and its targets as not me
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import json
 import os
@@ -32,6 +33,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
+from busy import busy_core
 from numpy.typing import NDArray
 
 CONTESTANTS = Path(__file__).parent / "contestants"
@@ -50,7 +52,10 @@ class Contestant:
     against: contestant whose answer it must give; None: nothing to compare.
     tolerances: pattern of an answer's name → largest difference, first match first; otherwise the problem's.
     timed: whether it takes part in the rounds.
-    python: interpreter of its own, such as that of another checkout of simlab.
+    python: interpreter of its own; None: this one, or the peer's.
+    checkout: directory of the simlab that it imports, an earlier one; None: the one that is installed.
+    threads: number of threads of its own, on the cores of all; None: that of the others.
+    beside_work: whether another process keeps one of its cores busy while it is timed.
     """
 
     name: str
@@ -61,6 +66,9 @@ class Contestant:
     tolerances: Mapping[str, float] = field(default_factory=dict)
     timed: bool = True
     python: Path | None = None
+    checkout: Path | None = None
+    threads: int | None = None
+    beside_work: bool = False
 
 
 @dataclass(frozen=True)
@@ -196,11 +204,13 @@ class Process:
         if pinned := cores(threads):
             command = ["taskset", "-c", ",".join(map(str, pinned)), *command]
         self.errors, self.timeout = errors, timeout
+        variables = environment(contestant.threads or threads, contestant.peer is not None)
+        if contestant.checkout is not None:
+            variables["PYTHONPATH"] = str(contestant.checkout)
         with errors.open("w") as stderr:
             self.popen = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
-                env=environment(threads, contestant.peer is not None),
-            )  # fmt: skip
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, env=variables
+            )
 
     def ask(self, do: str, **details: Any) -> dict[str, Any]:
         assert self.popen.stdin is not None
@@ -316,7 +326,9 @@ def measure(
                 except Refusal as refusal:
                     entry.status, entry.message = refusal.args
                     continue
-                details = {"inputs": str(home / "inputs.npz"), "parameters": {**parameters, **contestant.parameters}}
+                own = {} if contestant.threads is None else {"threads": contestant.threads}
+                given = {**parameters, **own, **contestant.parameters}
+                details = {"inputs": str(home / "inputs.npz"), "parameters": given}
                 if (reply := ask(entry.name, "prepare", **details)) is None:
                     continue
                 entry.versions, entry.prepare_seconds = reply["versions"], reply["seconds"]
@@ -341,10 +353,14 @@ def measure(
                 if not all(row["agrees"] for row in entry.comparison):
                     entry.status, entry.message = "DISAGREES", f"with {contestant.against}; not timed"
 
-            racing = [c.name for c in problem.contestants if c.timed and entries[c.name].status == "ok"]
+            racing = {c.name: c for c in problem.contestants if c.timed and entries[c.name].status == "ok"}
             for _ in range(rounds):
-                for name in racing:
-                    if name in processes and (reply := ask(name, "run")) is not None:
+                for name, contestant in racing.items():
+                    if name not in processes:
+                        continue
+                    with busy_core(cores(threads), timeout) if contestant.beside_work else contextlib.nullcontext():
+                        reply = ask(name, "run")
+                    if reply is not None:
                         entries[name].seconds.append(reply["seconds"])
                         entries[name].cpu_seconds.append(reply["cpu_seconds"])
                         order.append(name)
