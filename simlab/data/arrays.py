@@ -32,6 +32,7 @@ class Arrays(Law):
         {"path": "inputs.npz::x", "normalise": True},
         {"path": "inputs.npz::x", "labels": "inputs.npz::y"},
     )
+    shown: ClassVar[tuple[str, ...]] = (*Law.shown, "class_count", "row_count", "sample_labelled")
     finite: ClassVar[bool] = True
     reads_files: ClassVar[bool] = True
     has_labels: ClassVar[bool] = True

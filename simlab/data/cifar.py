@@ -62,6 +62,7 @@ class CIFAR(Law):
         {"classes": "fine", "normalise": True},
         {"classes": "coarse", "subdirectory": "cifar"},
     )
+    shown: ClassVar[tuple[str, ...]] = (*Law.shown, "class_count", "row_count", "sample_labelled")
     finite: ClassVar[bool] = True
     reads_files: ClassVar[bool] = True
     has_labels: ClassVar[bool] = True

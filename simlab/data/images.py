@@ -45,7 +45,15 @@ class Images(Law):
 
     lack: ClassVar[str] = "no set of labelled images"
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"subdirectory": "digits", "normalise": True})
-    shown: ClassVar[tuple[str, ...]] = (*Law.shown, "labelled", "pixels", "stored")
+    shown: ClassVar[tuple[str, ...]] = (
+        *Law.shown,
+        "class_count",
+        "labelled",
+        "pixels",
+        "row_count",
+        "sample_labelled",
+        "stored",
+    )
     finite: ClassVar[bool] = True
     reads_files: ClassVar[bool] = True
     has_labels: ClassVar[bool] = True
