@@ -174,6 +174,8 @@ def of_kinds() -> Iterator[Call]:
         yield Call(f"{kind}.draw", target.draw, {"dim": 5, "rng": rng()})
         if target.knows_power:
             yield Call(f"{kind}.power", target.power, {"dim": 5, "max_degree": 3})
+        if target.reads_labels:
+            yield Call(f"{kind}.values_of", target.values_of, {"labels": np.array([0, 1, 1])})
     for kind, law in examples("data"):
         if not law.finite:
             yield Call(f"{kind}.sample", law.sample, {"n": 3, "rng": rng()})

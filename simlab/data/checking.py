@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from simlab.core.checking import check_value, ensure
-from simlab.data.law import Law
+from simlab.core.errors import BadInput
+from simlab.data.law import PARTS, Law, Part
 
 STANDARD_ERRORS = 6.0
 """How far a mean over a sample may be from a moment that the law claims."""
@@ -22,6 +23,10 @@ def check_law(law: Law) -> None:
     who = repr(law)
     _check_samples(law, who)
     _check_facts(law, who)
+    if law.carries_labels():
+        _check_labels(law, who)
+    else:
+        ensure(not law.has_test_part(), f"{who}.has_test_part(): only of a law that carries labels")
 
 
 def _check_samples(law: Law, who: str) -> None:
@@ -75,3 +80,34 @@ def _check_facts(law: Law, who: str) -> None:
             abs(share - 0.5) < STANDARD_ERRORS * 0.5 / math.sqrt(SAMPLES),
             f"{who}.radius_law(): a share {share} of a sample lies within its median; must be 0.5",
         )
+
+
+def _check_labels(law: Law, who: str) -> None:
+    ensure(law.finite, f"{who}.carries_labels(): only of a finite law, whose rows are stored")
+    ensure(law.has_labels, f"{who}.carries_labels() = True: but has_labels = False")
+    for part in PARTS if law.has_test_part() else PARTS[:1]:
+        _check_part(law, part, who)
+    drawn = law.sample_labelled(5, np.random.default_rng(1)).X
+    same = np.array_equal(drawn, law.sample(5, np.random.default_rng(1)))
+    ensure(same, f"{who}.sample_labelled: other inputs than those of sample with the same generator")
+    if not law.has_test_part():
+        try:
+            law.row_count("test")
+        except BadInput:
+            return
+        raise AssertionError(f"{who}.has_test_part() = False: but row_count('test') is not refused")
+
+
+def _check_part(law: Law, part: Part, who: str) -> None:
+    count, k, dim = law.row_count(part), law.class_count(), law.dimension()
+    ensure(k >= 2, f"{who}.class_count() = {k}: must be 2 or more")
+    X, labels = law.labelled_rows(np.arange(count), part)
+    ensure(X.shape == (count, dim), f"{who}, part {part}: X has shape {X.shape}: must be ({count}, {dim})")
+    ensure(labels.shape == (count,), f"{who}, part {part}: labels of shape {labels.shape}: must be ({count},)")
+    ensure(labels.dtype == np.int64, f"{who}, part {part}: labels are {labels.dtype}: must be int64")
+    within = bool(np.all((labels >= 0) & (labels < k)))
+    ensure(within, f"{who}, part {part}: labels from {labels.min()} to {labels.max()}: must be 0 … {k - 1}")
+    drawn = law.sample_labelled(count, np.random.default_rng(1), part)
+    stored, permuted = (np.column_stack(rows) for rows in ((X, labels), drawn))
+    same = np.array_equal(stored[np.lexsort(stored.T)], permuted[np.lexsort(permuted.T)])
+    ensure(same, f"{who}.sample_labelled, part {part}: all rows drawn are not each row once, with its own label")

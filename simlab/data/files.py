@@ -7,15 +7,18 @@ opened, and nothing is read that memory has no room for.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.errors import BadInput, shown
-from simlab.data import _hdf5, _idx, _npy
+from simlab.data import _hdf5, _idx, _npy, _records
 from simlab.data._limits import refuse_unless_real
 
 SEPARATOR = "::"
@@ -25,16 +28,29 @@ def read_array(source: str | Path) -> NDArray[Any]:
     """The array in a file, one input per row."""
     text, _, name = str(source).partition(SEPARATOR)
     path = Path(text)
+    with _readable(path):
+        array = _read(path, name)
+    refuse_unless_real(array.dtype, f"{path}{SEPARATOR + name if name else ''}")
+    return array
+
+
+def read_records(path: Path, size: int) -> NDArray[np.uint8]:
+    """The bytes of a file that is nothing but records of `size` bytes each, gzipped or not: (n, size)."""
+    with _readable(path):
+        return _records.read(path, size)
+
+
+@contextlib.contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Whatever goes wrong in reading the file becomes one line."""
     state_of(path)
     try:
-        array = _read(path, name)
+        yield
     except BadInput:
         raise
     except Exception as error:  # of damaged files libraries raise nearly anything, MemoryError and KeyError included
         reason = (str(error).splitlines() or [""])[0] or type(error).__name__
         raise BadInput(f"{path}: cannot be read: {reason}") from None
-    refuse_unless_real(array.dtype, f"{path}{SEPARATOR + name if name else ''}")
-    return array
 
 
 def state_of(path: Path) -> os.stat_result:

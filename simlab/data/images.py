@@ -2,14 +2,13 @@
 
 ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte`` and the same with ``t10k`` for the test, gzipped or not, in a
 subdirectory of the data directory (``--data DIR``, SIMLAB_DATA) or in that directory itself. `sample` draws training
-images in random order, none twice; `labelled` gives all four arrays in the order of the files.
+images in random order, none twice; `sample_labelled` draws them, or test images, with their labels; `labelled` gives
+all four arrays in the order of the files.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import os
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,10 +17,14 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from simlab.core.errors import BadInput
+from simlab.data._labels import Classes, check_columns, class_count, to_classes
 from simlab.data._rows import permuted, to_unit_norm
-from simlab.data.directory import located
-from simlab.data.files import read_array, state_of
-from simlab.data.law import Floats, Law
+from simlab.data.directory import find
+from simlab.data.files import read_array
+from simlab.data.law import Floats, Ints, Labelled, Law, Part
+
+FILES = {"train": "train", "test": "t10k"}
+"""Part → how its files begin."""
 
 
 class Stored(NamedTuple):
@@ -42,23 +45,24 @@ class Images(Law):
 
     lack: ClassVar[str] = "no set of labelled images"
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"subdirectory": "digits", "normalise": True})
-    shown: ClassVar[tuple[str, ...]] = (*Law.shown, "labelled", "pixels", "stored")
+    shown: ClassVar[tuple[str, ...]] = (
+        *Law.shown,
+        "class_count",
+        "labelled",
+        "pixels",
+        "row_count",
+        "sample_labelled",
+        "stored",
+    )
     finite: ClassVar[bool] = True
     reads_files: ClassVar[bool] = True
+    has_labels: ClassVar[bool] = True
 
     subdirectory: str = Field("mnist", min_length=1, description="of the data directory, or an absolute path")
     normalise: bool = Field(False, description="divide each image by its norm")
 
     def _find(self, name: str) -> Path:
-        below = located(self.subdirectory)
-        places = [below] if Path(self.subdirectory).is_absolute() else [below, located(".")]
-        for place in places:
-            for candidate in (place / name, place / f"{name}.gz"):
-                with contextlib.suppress(BadInput):
-                    state_of(candidate)
-                    return candidate
-        looked = " and ".join(os.path.abspath(place) for place in places)
-        raise BadInput(f"{name} (or {name}.gz): not found in {looked}")
+        return find(name, self.subdirectory)
 
     def find_all(self) -> list[Path]:
         """The four files, which may hold anything; refuses where one is missing."""
@@ -77,8 +81,7 @@ class Images(Law):
     def stored(self) -> Stored:
         """Both parts as bytes: an eighth of their size as numbers."""
         (train, train_labels), (test, test_labels) = self._part("train"), self._part("t10k")
-        if train.shape[1] != test.shape[1]:
-            raise BadInput(f"{self.subdirectory}: training images of {train.shape[1]} pixels, test of {test.shape[1]}")
+        check_columns(train.shape[1], test.shape[1], self.subdirectory, "images", "pixels")
         return Stored(train, train_labels, test, test_labels)
 
     def pixels(self, images: NDArray[np.uint8]) -> Floats:
@@ -100,6 +103,24 @@ class Images(Law):
     def sample(self, n: int, rng: np.random.Generator) -> Floats:
         images, _ = self._part("train")
         return self.pixels(images[permuted(len(images), n, rng, self.subdirectory)])
+
+    def has_test_part(self) -> bool:
+        return True
+
+    def _classes(self) -> dict[str, Classes]:
+        found = self.stored()
+        train = to_classes(found.train_labels, f"{self.subdirectory}, training labels")
+        return {"train": train, "test": to_classes(found.test_labels, f"{self.subdirectory}, test labels", train)}
+
+    def class_count(self) -> int:
+        return class_count(*self._classes().values())
+
+    def row_count(self, part: Part = "train") -> int:
+        return len(self._part(FILES[part])[0])
+
+    def labelled_rows(self, numbers: Ints, part: Part = "train") -> Labelled:
+        images, classes = self._part(FILES[part])[0], self._classes()[part]
+        return Labelled(self.pixels(images[numbers]), classes.labels[numbers])
 
 
 @functools.lru_cache(maxsize=2)

@@ -2,7 +2,7 @@
 
 Any network with a gradient, any flow. Where an observable needs it (`linear_distance`), the network linearised at its
 start is trained too, with the same data, steps and noise. Where the target has several outputs the network must have
-as many, and squares are summed over them.
+as many, and squares are summed over them. A target that reads labels takes those of the stored rows that are drawn.
 
 Streams: ``data``, ``validation`` and ``test`` (inputs), ``target``, ``init``; flows: ``batches``, ``fresh``, ``noise``.
 """
@@ -18,6 +18,7 @@ from simlab.core.rng import Streams
 from simlab.data.law import Law
 from simlab.data.splits import draw
 from simlab.experiments import _heavy_tail
+from simlab.experiments._labelled import check_labels, labelled_samples
 from simlab.experiments.course import Floats, SampledCourse, Samples
 from simlab.experiments.following import NO_RISK, Followed, check_outputs
 from simlab.flows.problem import GOING
@@ -58,6 +59,7 @@ class GradientFlow(Followed):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
+        check_labels(self.data, self.target)
         _heavy_tail.check_start(self.data, self.network)
         if self.needs_linearised and isinstance(self.network, Linearised):
             raise ValueError("network.kind = 'linearised': there is no distance to its own linearisation to observe")
@@ -80,6 +82,10 @@ class GradientFlow(Followed):
     def prepare(self, streams: Streams) -> Any:
         dim = self.data.dimension()
         counts = {"data": self.samples, "test": self.test_samples, "validation": self.validation_samples}
+        if self.target.reads_labels:
+            samples = labelled_samples(self.data, self.target, counts, streams)
+            theta0 = self.network.initialise(dim, streams["init"])
+            return SampledCourse.of(self, self.network, samples, theta0, dtype=self.dtype, data=self.data)
         X, X_test, X_validation = draw(self.data, counts, streams).values()
         target = self.target.draw_in_spec(dim, streams["target"])
         theta0 = self.network.initialise(dim, streams["init"])

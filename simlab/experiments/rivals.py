@@ -141,6 +141,7 @@ class Rivals(Experiment):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
+        self.target.check_function()
         check_outputs(self.network, self.target)
         self.flow.check_network(self.network, self.samples, self.dtype, self.data)
         _heavy_tail.check_start(self.data, self.network)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -17,6 +17,9 @@ class Ball(Target):
     is_radial: ClassVar[bool] = True
 
     radius: float = Field(1.0, gt=0, description="radius of the ball")
+
+    def value_kind(self) -> Literal["signs"]:
+        return "signs"
 
     def break_radii(self) -> tuple[float, ...]:
         return (self.radius,)

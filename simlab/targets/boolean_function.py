@@ -19,7 +19,7 @@ from pydantic import Field
 from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.core.fields import number_or
-from simlab.targets.target import Floats, Target
+from simlab.targets.target import Floats, Target, ValueKind
 
 Term = tuple[int, ...]
 """S: places, each once."""
@@ -82,6 +82,10 @@ class OnTheCube(Target):
     def sign_factor(self, dim: int) -> float:
         """What x is multiplied by to be ±1, in dimension `dim`."""
         return math.sqrt(dim) if self.factor == "unit" else self.factor
+
+    def value_kind(self) -> ValueKind:
+        terms, coefficients = self.expansion()
+        return "signs" if len(terms) == 1 and abs(coefficients[0]) == 1.0 else "real"
 
     def check(self, dim: int) -> None:
         count = self.place_count()

@@ -9,7 +9,7 @@ E 1{u>c} P_ℓ = c_d (1−c²)^{(d−1)/2} P_{ℓ−1}^{(d+2)}(c)/(d−1) for �
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -59,6 +59,9 @@ class Cap(Target):
             return 0.5 - math.copysign(0.5, c) * float(betainc(0.5, (dim - 1) / 2, c * c))
         smaller = 0.5 * float(betainc((dim - 1) / 2, 0.5, (1.0 - c) * (1.0 + c)))
         return smaller if c > 0 else 1.0 - smaller
+
+    def value_kind(self) -> Literal["signs"]:
+        return "signs"
 
     def check(self, dim: int) -> None:
         check_directions(1, dim)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 
 from simlab.core.checking import check_value, ensure
 from simlab.core.errors import BadInput
 from simlab.sphere.power import degree_power
+from simlab.targets.boolean_function import OnTheCube
 from simlab.targets.hierarchy import Hierarchy
 from simlab.targets.neuron_sum import NeuronSum
 from simlab.targets.radial_function import Radial
-from simlab.targets.target import Floats, Function, OfCoordinates, Target
+from simlab.targets.target import Floats, Function, OfCoordinates, Target, ValueKind
 
 DIMS = (1, 2, 3, 4, 5, 6, 8, 10, 17, 40)
 """Dimensions in which `check` and `draw` are compared."""
@@ -22,6 +25,11 @@ RADII = (1.0, 0.5, 3.0)
 """Spheres on which the power is estimated."""
 
 
+KIND_INPUTS = 200
+"""Number of inputs at which `value_kind` is checked."""
+VALUE_KINDS = get_args(ValueKind)
+
+
 def check_target(target: Target) -> None:
     """Raise AssertionError, one line, where this target breaks the contract."""
     check_value(target, Target)
@@ -29,6 +37,13 @@ def check_target(target: Target) -> None:
     possible = [dim for dim in DIMS if _check_refusals(target, dim, who)]
     ensure(possible, f"{who}: refused in every dimension of {DIMS}")
     dim = next((dim for dim in possible if dim >= 5), possible[-1])
+    overrides = type(target).values_of is not Target.values_of
+    ensure(
+        target.reads_labels == overrides, f"{who}.reads_labels = {target.reads_labels}: but values_of says {overrides}"
+    )
+    if target.reads_labels:
+        _check_of_labels(target, dim, who)
+        return
     _check_draws(target, dim, who)
     if target.knows_power and dim >= 2:
         _check_power(target, dim, who)
@@ -68,11 +83,56 @@ def _check_draws(target: Target, dim: int, who: str) -> None:
         np.array_equal(values, other(X)) == is_fixed,
         f"{who}.draw: {'it takes no random number but is random' if is_fixed else 'two generators gave one function'}",
     )
-    for fact, holds in _facts(target, f).items():
-        ensure(getattr(target, fact) == holds, f"{who}.{fact} = {not holds}: but a draw says {holds}")
+    _check_facts(target, f, who)
+    _check_value_kind(target, f(_inputs_of_kind(target, dim)), who)
     if isinstance(f, NeuronSum):
         same = target.neuron_activation() == f.activation
         ensure(same, f"{who}.neuron_activation(): but a draw has {f.activation!r}")
+
+
+def _check_facts(target: Target, f: Function, who: str) -> None:
+    for fact, holds in _facts(target, f).items():
+        ensure(getattr(target, fact) == holds, f"{who}.{fact} = {not holds}: but a draw says {holds}")
+
+
+def _inputs_of_kind(target: Target, dim: int) -> Floats:
+    """Inputs at which `value_kind` holds: corners of the cube for functions on it, points all over the space else."""
+    rng = np.random.default_rng(3)
+    if isinstance(target, OnTheCube):
+        corners: Floats = rng.choice([-1.0, 1.0], size=(KIND_INPUTS, dim)) / target.sign_factor(dim)
+        return corners
+    # Radii over the decades, so that functions of the radius show all their values.
+    return rng.standard_normal((KIND_INPUTS, dim)) * np.logspace(-2, 2, KIND_INPUTS)[:, np.newaxis]
+
+
+def _check_value_kind(target: Target, values: Floats, who: str) -> None:
+    kind = target.value_kind()
+    ensure(kind in VALUE_KINDS, f"{who}.value_kind() = {kind!r}: must be one of {', '.join(VALUE_KINDS)}")
+    near = {one: np.isclose(values, one, rtol=1e-12, atol=0.0) for one in (-1.0, 0.0, 1.0)}
+    if kind == "signs":
+        fits = bool((near[-1.0] | near[1.0]).all() or (near[0.0] | near[1.0]).all())
+        ensure(fits, f"{who}.value_kind() = 'signs': but values are neither all ±1 nor all 0 and 1")
+    if kind == "one_hot":
+        fits = values.ndim == 2 and bool((near[0.0] | near[1.0]).all() and (near[1.0].sum(axis=1) == 1).all())
+        ensure(fits, f"{who}.value_kind() = 'one_hot': but values are no one-hot rows")
+
+
+def _check_of_labels(target: Target, dim: int, who: str) -> None:
+    f, k = target.draw(dim, np.random.default_rng(1)), target.components()
+    try:
+        f(np.ones((3, dim)))
+    except BadInput as error:
+        ensure("\n" not in str(error), f"{who}: what it draws refuses inputs in several lines")
+    else:
+        raise AssertionError(f"{who}.reads_labels = True: but a draw has values at inputs")
+    _check_facts(target, f, who)
+    labels = np.arange(20) % (k or 10)
+    values, shape = target.values_of(labels), (20,) if k is None else (20, k)
+    ensure(values.shape == shape, f"{who}: values of 20 labels have shape {values.shape}; must be {shape}")
+    ensure(values.dtype == np.float64, f"{who}: values are {values.dtype}; must be float64")
+    ensure(np.array_equal(values[::-1], target.values_of(labels[::-1])), f"{who}: a value depends on the other labels")
+    ensure(target.values_of(labels[:0]).shape == (0, *shape[1:]), f"{who}: values of no labels; must be none")
+    _check_value_kind(target, values, who)
 
 
 def _facts(target: Target, f: Function) -> dict[str, bool]:

@@ -23,6 +23,9 @@ class Parity(OnTheCube):
     degree: int = Field(3, ge=1, description="number k of coordinates")
     coordinates: Literal["first", "random"] = Field("random", description="which of the d coordinates: first or random")
 
+    def value_kind(self) -> Literal["signs"]:
+        return "signs"
+
     def place_count(self) -> int:
         return self.degree
 

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from simlab.targets import radial_function
-from simlab.targets.target import Floats, Target
+from simlab.targets.target import Floats, Target, ValueKind
 
 
 class Shells(Target):
@@ -55,6 +55,13 @@ class Shells(Target):
     def edges(self) -> Floats:
         """The radii where shells begin and end, (count + 1,)."""
         return np.linspace(self.inner, self.outer, self.count + 1)
+
+    def value_kind(self) -> ValueKind:
+        """ "signs" where all ε_i are 1, so that g is 0 or 1; otherwise g has the values −1, 0 (outside) and 1."""
+        ones = (
+            set(self.signs) == {1} if isinstance(self.signs, tuple) else self.signs == "alternating" and self.count == 1
+        )
+        return "signs" if ones else "real"
 
     def break_radii(self) -> tuple[float, ...]:
         return tuple(float(end) for end in self.edges() if end > 0)

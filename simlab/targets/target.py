@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
 """X (n, d) → values (n,); (n, k) of a target with k outputs."""
+ValueKind = Literal["real", "signs", "one_hot"]
 
 
 @runtime_checkable
@@ -47,6 +48,7 @@ class Target(Kind):
     has_neurons: draws are `targets.NeuronSum`: their neurons and coefficients are known.
     knows_coordinates: draws are `OfCoordinates` and tell which coordinates of x they depend on.
     knows_power: `power` is defined.
+    reads_labels: values are made of the labels of a stored set, by `values_of`; draws refuse every input.
     """
 
     lack: ClassVar[str] = "no target of use here"
@@ -56,6 +58,7 @@ class Target(Kind):
     has_neurons: ClassVar[bool] = False
     knows_coordinates: ClassVar[bool] = False
     knows_power: ClassVar[bool] = False
+    reads_labels: ClassVar[bool] = False
 
     @abstractmethod
     def draw(self, dim: int, rng: np.random.Generator) -> Function:
@@ -96,8 +99,37 @@ class Target(Kind):
         """Number k of outputs of a target whose values are (n, k); None for one of values (n,)."""
         return None
 
+    def value_kind(self) -> ValueKind:
+        """What values are: "signs" where all are ±1 or all are 0 and 1, "one_hot" rows, otherwise "real" numbers.
+
+        Of functions on the Boolean cube: at inputs of the cube, up to rounding.
+        """
+        return "real"
+
+    def values_of(self, labels: NDArray[np.int64]) -> Floats:
+        """Values (n,) or (n, k) at rows with these labels; only where `reads_labels`.
+
+        labels: class of each row, (n,): 0, 1, …
+        """
+        raise NotImplementedError
+
+    def check_classes(self, count: int) -> None:
+        """Raise BadInput, naming field and value, where data with classes 0 … count − 1 do not fit the target.
+
+        Only where `reads_labels`. It is about the classes of the whole set: a few rows of it may lack some.
+        """
+        raise NotImplementedError
+
+    def check_function(self) -> None:
+        """Raise ValueError where the target reads labels, for experiments that ask for values at any input."""
+        if self.reads_labels:
+            raise ValueError(
+                f"target.kind = {self.kind!r}: known at labelled rows alone; must be a function of the inputs here"
+            )
+
     def check_scalar(self) -> None:
-        """Raise ValueError where values are (n, k), for experiments with one output."""
+        """Raise ValueError where values are (n, k) or made of labels, for experiments with one output."""
+        self.check_function()
         if (k := self.components()) is not None:
             raise ValueError(f"target.kind = {self.kind!r}: it has {k} outputs; must have one value here")
 

@@ -18,7 +18,7 @@ from simlab.data.gaussian import Gaussian
 from simlab.data.law import Floats, Law
 from simlab.data.uniform_sphere import UniformSphere
 from simlab.sphere.ball_law import BallLaw
-from tests.support.stored import write_images
+from tests.support.stored import write_cifar, write_images
 
 
 @pytest.fixture(autouse=True)
@@ -26,9 +26,12 @@ def _stored_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The files that examples name, in a data directory."""
     rng = np.random.default_rng(0)
     np.save(tmp_path / "inputs.npy", rng.standard_normal((40, 3)))
-    np.savez(tmp_path / "inputs.npz", x=rng.standard_normal((35, 4)), y=np.ones(35))
+    np.savez(tmp_path / "inputs.npz", x=rng.standard_normal((35, 4)), y=np.arange(35) % 3)
     write_images(tmp_path / "mnist")
     write_images(tmp_path / "digits")
+    write_cifar(tmp_path / "cifar-10-batches-bin")
+    for directory in ("cifar-100-binary", "cifar"):
+        write_cifar(tmp_path / directory, hundred=True, rows=40)
     monkeypatch.setenv("SIMLAB_DATA", str(tmp_path))
 
 

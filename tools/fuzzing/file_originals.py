@@ -30,6 +30,7 @@ from simlab.record.writer import MERGE_SEGMENTS, Writer
 PARTS = ("run", "gram", "part", "data", "ledger", "decoy")
 KERNELS = {"ntk": kernels.ntk(2)}
 INPUT_ROWS = 400  # rows of the Gram matrix: more than one block
+RECORD_BYTES = 7  # of the files that are nothing but records
 MEMORY_BYTES = 500 << 20  # so that blocks are small
 
 
@@ -135,6 +136,9 @@ def make_data(home: Path) -> None:
     (home / "x-idx3-ubyte").write_bytes(idx)
     with gzip.GzipFile(home / "x-idx3-ubyte.gz", "wb", mtime=0) as file:
         file.write(idx)
+    (home / "x.bin").write_bytes(bytes(range(20)) * RECORD_BYTES)
+    with gzip.GzipFile(home / "z.bin.gz", "wb", mtime=0) as file:
+        file.write(bytes(range(20)) * RECORD_BYTES)
 
 
 def make_ledger(home: Path) -> None:

@@ -21,7 +21,7 @@ import simlab
 from fuzzing import file_originals
 from fuzzing.judging import Wrong, bad_line
 from simlab.core.errors import BadInput
-from simlab.data.files import read_array
+from simlab.data.files import read_array, read_records
 from simlab.kernels.gram.stored import verify_gram
 from simlab.lab.directory import RunDirectory
 from simlab.lab.results import collate_run
@@ -129,6 +129,8 @@ def _gram(home: Path, path: Path) -> Any:
 
 def _array(home: Path, path: Path) -> Any:
     name = {"K.h5": "::ntk", "x.npz": "::x", "x.h5": "::inner/z"}.get(path.name, "")
+    if ".bin" in path.suffixes:
+        return plain(read_records(path, file_originals.RECORD_BYTES))
     return plain(read_array(f"{path}{name}"))
 
 
