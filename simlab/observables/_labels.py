@@ -31,7 +31,7 @@ def class_numbers(y: Floats, observable: str) -> NDArray[np.int64]:
 
     Raises BadInput for any other labels.
     """
-    n, c = y.shape
+    c = y.shape[1]
     if c == 1:
         wrong = np.abs(y[:, 0]) != 1.0
     else:
