@@ -9,6 +9,8 @@ from simlab.core.errors import BadInput
 from simlab.observables.view import Setting
 
 Floats = NDArray[np.float64]
+ROUNDING = 1e-9
+"""How far a sign may be from ±1: products of coordinates of a scaled cube are rounded."""
 
 
 def check_labels(setting: Setting, observable: str) -> None:
@@ -33,7 +35,7 @@ def class_numbers(y: Floats, observable: str) -> NDArray[np.int64]:
     """
     c = y.shape[1]
     if c == 1:
-        wrong = np.abs(y[:, 0]) != 1.0
+        wrong = ~(np.abs(np.abs(y[:, 0]) - 1.0) <= ROUNDING)
     else:
         ordered = np.sort(y, axis=1)
         low, high = ordered[:, :1], ordered[:, -1:]

@@ -123,7 +123,7 @@ def _scene(scene: dict[str, dict[str, Any]], samples: int) -> tuple[View, Settin
     given = loss.labels == "classes"
 
     def labels(X: Floats) -> Floats:
-        values = drawn(X)
+        values: Floats = drawn(X)
         return np.eye(values.shape[1])[np.argmax(values, axis=1)] if given else values
 
     X, X_test, X_validation = (law.sample(count, rng) for count in (SAMPLES, TEST_SAMPLES, VALIDATION_SAMPLES))

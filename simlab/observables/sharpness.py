@@ -126,7 +126,9 @@ class Sharpness(Observable):
         part = slice(self.samples)
         products = Products(view, view.X[part], view.y[part])
         if self.count > products.size:
-            raise BadInput(f"observables sharpness.count = {self.count}: the network has {products.size} weights")
+            raise BadInput(
+                f"observables sharpness.count = {self.count}: the network has {products.size} trained weights"
+            )
 
         def top(apply: Callable[[Floats], Floats], size: int, count: int = 1) -> Floats:
             return largest(apply, size, count, self.tolerance)
