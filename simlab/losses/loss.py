@@ -33,6 +33,7 @@ class Loss(Kind):
     labels: what y may be: "real" numbers; "signs" ±1, one per output; "classes", one class per sample, y one-hot.
     smooth: ℓ is twice differentiable in f, so that `curvature` is its second derivative everywhere.
     separable: ℓ is a sum over the outputs, so that its curvature is diagonal.
+    quadratic: ℓ = ½‖f − y‖²: flows are linear in f, which closed forms need.
     """
 
     lack: ClassVar[str] = "no loss"
@@ -40,6 +41,7 @@ class Loss(Kind):
     labels: ClassVar[Literal["real", "signs", "classes"]] = "real"
     smooth: ClassVar[bool] = True
     separable: ClassVar[bool] = True
+    quadratic: ClassVar[bool] = False
 
     @abstractmethod
     def tile(self) -> tuple[Callable[..., float], Floats]:
@@ -48,6 +50,10 @@ class Loss(Kind):
     @abstractmethod
     def value(self, f: ArrayLike, y: ArrayLike) -> Floats:
         """ℓ(f_i, y_i) : (n,)"""
+
+    def mean(self, f: ArrayLike, y: ArrayLike) -> float:
+        """R = (1/n) Σ_i ℓ(f_i, y_i), n ≥ 1; a loss overrides this where its sum has an order of its own."""
+        return float(np.mean(self.value(f, y)))
 
     @abstractmethod
     def slope(self, f: ArrayLike, y: ArrayLike) -> Floats:

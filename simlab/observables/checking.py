@@ -7,16 +7,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simlab.core.checking import check_value, ensure
+from simlab.core.errors import BadInput
 from simlab.core.parsing import choose
 from simlab.observables.observable import Observable
 from simlab.observables.view import Setting, View, check_setting
 from simlab.record.schema import Output
 
+Floats = NDArray[np.float64]
 SAMPLES, TEST_SAMPLES, VALIDATION_SAMPLES = 9, 60, 7
 TWO_LAYER: dict[str, Any] = {"kind": "two_layer", "width": 30, "doubled": True}
 THREE_LAYER: dict[str, Any] = {"kind": "three_layer_mean_field", "width": 12, "outer_width": 5}
+SQUARED: dict[str, Any] = {"kind": "squared"}
 RESIDUAL: dict[str, Any] = {"kind": "resnet3", "width": 6, "outputs": 2}
 SCENES: tuple[dict[str, dict[str, Any]], ...] = (
     {"network": TWO_LAYER, "target": {"kind": "relu_teacher"}, "data": {"kind": "uniform_sphere", "dim": 4}},
@@ -27,8 +31,24 @@ SCENES: tuple[dict[str, dict[str, Any]], ...] = (
         "target": {"kind": "separation", "size": 2, "alpha": 0.4},
         "data": {"kind": "gaussian", "dim": 4},
     },
+    {
+        "network": TWO_LAYER,
+        "target": {"kind": "parity", "degree": 2},
+        "data": {"kind": "boolean_cube", "dim": 5},
+        "loss": {"kind": "logistic"},
+    },
+    {
+        "network": RESIDUAL,
+        "target": {"kind": "separation", "size": 2, "alpha": 0.4},
+        "data": {"kind": "gaussian", "dim": 4},
+        "loss": {"kind": "softmax"},
+    },
 )
-"""Small settings, tried in this order until the observable's own `check` accepts one."""
+"""Small settings. For each loss an observable is measured in the first that its own `check` accepts.
+
+Without `loss` it is squared. Of a loss of classes the labels are one-hot, given as arrays: the class is the target's
+largest value.
+"""
 
 
 @dataclass(frozen=True)
@@ -48,46 +68,73 @@ def check_observable(observable: Observable, view: View | None = None) -> None:
     check_value(observable, Observable)
     declared = observable.outputs()
     _check_declared(observable, declared)
-    later = small_view(observable) if view is None else view
+    for later in small_views(observable) if view is None else [view]:
+        _check_at(observable, later, scene=view is None)
+
+
+def _check_at(observable: Observable, later: View, scene: bool) -> None:
+    """The checks at one instant, and at its flow's start.
+
+    scene: it is one of `SCENES`.
+    """
+    declared = observable.outputs()
     begun = replace(later, theta=later.theta0, step=0, time=0.0, linear=None if later.linear is None else later.theta0)
     for instant in (later, begun):
         _check_measured(observable, declared, replace(instant, cache={}))
     _check_bits(observable, begun, later)
     if not observable.needs_linearised:
         _check_same(observable, later, replace(later, linear=None), "it reads view.linear; set needs_linearised")
-    if not observable.needs_samples and view is None:
+    if not observable.needs_samples and scene:
         _check_measured(observable, declared, _without_samples(later))
 
 
-def small_view(observable: Observable) -> View:
-    """An instant of a small flow that the observable accepts; AssertionError where it refuses all `SCENES`."""
-    refused = []
+def small_views(observable: Observable) -> list[View]:
+    """Instants of small flows that the observable accepts, one per loss; AssertionError where it refuses all `SCENES`.
+
+    Labels may be refused at the setting, or by BadInput when they are first seen.
+    """
+    refused, found = [], dict[str, View]()
     for scene in SCENES:
         for samples in (SAMPLES, 0):
             try:
                 view, setting = _scene(scene, samples)
+                if view.loss.kind in found:
+                    break
                 check_setting([observable], setting)
-            except ValueError as error:
+                view = view if samples else _without_samples(view)
+                observable.measure(replace(view, theta=view.theta.copy(), cache={}))
+            except (ValueError, BadInput) as error:
                 refused.append(str(error))
                 continue
-            return view if samples else _without_samples(view)
+            found[view.loss.kind] = view
+    if found:
+        return list(found.values())
     raise AssertionError(f"{observable!r}: give a view to measure at; all that were tried are refused: {refused[0]}")
 
 
 def _scene(scene: dict[str, dict[str, Any]], samples: int) -> tuple[View, Setting]:
     """An instant, and its setting, of the tables `scene` with this number of training samples."""
     rng = np.random.default_rng(0)
-    rooms = {"network": "networks", "target": "targets", "data": "data"}
-    network, target, law = (choose(rooms[key], table, key) for key, table in scene.items())
+    rooms = {"network": "networks", "target": "targets", "data": "data", "loss": "losses"}
+    tables = {"loss": SQUARED} | scene
+    network, target, law, loss = (choose(room, tables[key], key) for key, room in rooms.items())
     dim = law.dimension()
-    function, theta0 = target.draw(dim, rng), network.initialise(dim, rng)
+    drawn, theta0 = target.draw(dim, rng), network.initialise(dim, rng)
+    given = loss.labels == "classes"
+
+    def labels(X: Floats) -> Floats:
+        values: Floats = drawn(X)
+        return np.eye(values.shape[1])[np.argmax(values, axis=1)] if given else values
+
     X, X_test, X_validation = (law.sample(count, rng) for count in (SAMPLES, TEST_SAMPLES, VALIDATION_SAMPLES))
     view = View(
-        theta=theta0 + 0.1 * rng.standard_normal(theta0.size), theta0=theta0, X=X, y=function(X), X_test=X_test,
-        y_test=function(X_test), X_validation=X_validation, y_validation=function(X_validation), network=network,
-        alpha=2.0, step=3, time=0.6, step_size=0.2, data=law, target=function, linear=theta0 - 0.1,
+        theta=theta0 + 0.1 * rng.standard_normal(theta0.size), theta0=theta0, X=X, y=labels(X), X_test=X_test,
+        y_test=labels(X_test), X_validation=X_validation, y_validation=labels(X_validation), network=network,
+        alpha=2.0, step=3, time=0.6, step_size=0.2, data=law,
+        target=None if given else drawn, linear=theta0 - 0.1, loss=loss,
     )  # fmt: skip
-    return view, Setting(network, target, law, samples, TEST_SAMPLES, VALIDATION_SAMPLES)
+    known = None if given else target
+    return view, Setting(network, known, law, samples, TEST_SAMPLES, VALIDATION_SAMPLES, loss)
 
 
 def _without_samples(view: View) -> View:

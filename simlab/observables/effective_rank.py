@@ -7,7 +7,7 @@ is never the larger one.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ def ranks(eigenvalues: NDArray[np.floating[Any]]) -> dict[str, float]:
 
 class EffectiveRank(Observable):
     """Participation ratio and entropy rank of the last hidden layer."""
+
+    losses: ClassVar[Literal["any", "real", "squared"]] = "any"
 
     def check(self, setting: Setting) -> None:
         if not setting.network.has_features:

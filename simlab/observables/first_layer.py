@@ -8,7 +8,7 @@ medians of both are recorded per group (the radius has no mean).
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -23,6 +23,7 @@ class FirstLayer(Observable):
     """F/(α‖x‖) over the test inputs, of a net of three layers."""
 
     needs_test: ClassVar[bool] = True
+    losses: ClassVar[Literal["any", "real", "squared"]] = "any"
 
     groups: int = Field(
         10, ge=1, le=MOST_ENTRIES, description="into how many groups the test inputs go by their radius"

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,6 +168,7 @@ def _picture(picture: FourierPicture, here: Box, energies: Floats) -> Floats:
 class FourierPicture(Observable):
     """|(fφ)^| and |(gφ)^| in the plane, and what of them lies outside the tubes of the first layer."""
 
+    losses: ClassVar[Literal["any", "real", "squared"]] = "real"
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"grid": 512, "pixels": 21, "extent": 3.0},)
 
     extent: float = Field(8.0, gt=1, le=12, description="the picture's largest frequency, in units of R_d")

@@ -7,7 +7,7 @@ is missing of either part and the rest.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from simlab.observables.observable import Observable
 from simlab.observables.view import Setting, View
@@ -20,6 +20,7 @@ class Hierarchy(Observable):
 
     several_outputs: ClassVar[bool] = True
     needs_test: ClassVar[bool] = True
+    losses: ClassVar[Literal["any", "real", "squared"]] = "real"
 
     def check(self, setting: Setting) -> None:
         target = setting.require_target(self.kind)

@@ -6,7 +6,7 @@ over the test inputs: O(1/α²) and O(1/α) on a fixed horizon of lazy training.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ class LinearDistance(Observable):
 
     needs_linearised: ClassVar[bool] = True
     needs_test: ClassVar[bool] = True
+    losses: ClassVar[Literal["any", "real", "squared"]] = "any"
 
     def check(self, setting: Setting) -> None:
         if setting.test_samples < 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -17,6 +17,7 @@ class NeuronSnapshots(Observable):
     """w_j, b_j and a_j of the first k neurons."""
 
     needs_samples: ClassVar[bool] = False
+    losses: ClassVar[Literal["any", "real", "squared"]] = "any"
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"neurons": 3},)
 
     neurons: int = Field(ge=1, le=MOST_ENTRIES, description="how many neurons k, the first")

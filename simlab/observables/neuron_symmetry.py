@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 import numpy as np
 from scipy.special import chdtrc
 
@@ -20,6 +22,8 @@ from simlab.record.schema import RECORD, Output
 
 class NeuronSymmetry(Observable):
     """How evenly the first layer's neurons of a net of three layers are spread."""
+
+    losses: ClassVar[Literal["any", "real", "squared"]] = "any"
 
     def check(self, setting: Setting) -> None:
         three_layers(setting.network, self.kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from simlab.core.kinds import Kind
 from simlab.record.schema import Output
@@ -20,6 +20,8 @@ class Observable(Kind):
     needs_samples: it uses training samples, which an exact population flow does not have.
     needs_test: it is measured on test samples.
     needs_descent: it compares with gradient flow, so it is of no use with `momentum` and `langevin`.
+    losses: with which losses it makes sense: "any"; those of "real" labels, where αf is to approximate y; or the
+        "squared" loss alone, as closed forms of the flow do.
     """
 
     lack: ClassVar[str] = "no observable"
@@ -29,6 +31,7 @@ class Observable(Kind):
     needs_samples: ClassVar[bool] = True
     needs_test: ClassVar[bool] = False
     needs_descent: ClassVar[bool] = False
+    losses: ClassVar[Literal["any", "real", "squared"]] = "squared"
 
     @abstractmethod
     def outputs(self) -> dict[str, Output]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from simlab.observables.observable import Observable
 from simlab.observables.view import Setting, View, three_layers
@@ -11,6 +11,8 @@ from simlab.record.schema import RECORD, Output
 
 class OuterParticles(Observable):
     """w_j and b_j of the second layer of a net of three layers."""
+
+    losses: ClassVar[Literal["any", "real", "squared"]] = "any"
 
     def check(self, setting: Setting) -> None:
         three_layers(setting.network, self.kind)

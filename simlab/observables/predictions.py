@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from simlab.observables.observable import Observable
 from simlab.observables.view import Setting, View
@@ -14,6 +14,7 @@ class Predictions(Observable):
 
     needs_samples: ClassVar[bool] = False
     needs_test: ClassVar[bool] = True
+    losses: ClassVar[Literal["any", "real", "squared"]] = "any"
 
     def check(self, setting: Setting) -> None:
         if not setting.test_samples:

@@ -8,7 +8,7 @@ With ``limit = true``, μ_k of the kernel of infinite width (the network's `limi
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ class ResidualPower(Observable):
     """Power of αf − f* by degree, over the test inputs."""
 
     needs_test: ClassVar[bool] = True
+    losses: ClassVar[Literal["any", "real", "squared"]] = "real"
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"max_degree": 3}, {"max_degree": 2, "limit": True})
 
     max_degree: int = Field(5, ge=0, le=1000, description="the last degree")

@@ -35,6 +35,7 @@ def _over(part: float, whole: float) -> float:
 class TangentDrift(Observable):
     """Drift of the tangent kernel, its alignment with y, and its distance to infinite width."""
 
+    losses: ClassVar[Literal["any", "real", "squared"]] = "any"
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"inputs": "test", "points": 4, "limit": True})
 
     inputs: Literal["train", "test"] = Field("train", description="training inputs, or test inputs")

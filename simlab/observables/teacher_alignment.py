@@ -6,7 +6,7 @@ a 1-homogeneous φ this weight is the size of a neuron's part in f, so neurons t
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ class TeacherAlignment(Observable):
     """Largest and mean cosine of the net's neurons with each of the teacher's."""
 
     needs_samples: ClassVar[bool] = False
+    losses: ClassVar[Literal["any", "real", "squared"]] = "any"
 
     def check(self, setting: Setting) -> None:
         check_neurons(setting.network, self.kind)

@@ -1,11 +1,11 @@
 """The test error E‖αf − y‖² as a mean over the test data, with its standard error. MATH §8, §9.
 
-Twice the test loss. The standard error is that of a mean over independent test inputs.
+Twice the test loss where that is squared. The standard error is that of a mean over independent test inputs.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ class TestError(Observable):
     __test__: ClassVar[bool] = False  # pytest: this is no test
     several_outputs: ClassVar[bool] = True
     needs_test: ClassVar[bool] = True
+    losses: ClassVar[Literal["any", "real", "squared"]] = "real"
 
     def check(self, setting: Setting) -> None:
         if setting.test_samples < 2:

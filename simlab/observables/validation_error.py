@@ -5,7 +5,7 @@ Test data must not be used for that.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from simlab.observables.observable import Observable
 from simlab.observables.view import Setting, View
@@ -16,6 +16,7 @@ class ValidationError(Observable):
     """Mean of ‖αf − y‖² over the validation data."""
 
     several_outputs: ClassVar[bool] = True
+    losses: ClassVar[Literal["any", "real", "squared"]] = "real"
 
     def check(self, setting: Setting) -> None:
         if not setting.validation_samples:

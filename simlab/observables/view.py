@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from simlab.core import catalogue
 from simlab.core.errors import one_of
+from simlab.losses.loss import Loss
 from simlab.networks.network import Network, ThreeLayer, Trainable
 
 if TYPE_CHECKING:
@@ -25,13 +26,19 @@ ANY_DIM = 8
 """Dimension for checks that do not depend on it: that of stored data is not known where their files are missing."""
 
 
+def _squared() -> Loss:
+    found: Loss = catalogue.get("losses", "squared")()
+    return found
+
+
 @dataclass(frozen=True)
 class View:
     """One instant of a flow.
 
     theta: weights now, (size,).
     theta0: weights at the start, (size,).
-    X, y: training inputs (n, d) and values (n,), or (n, c) where there are several outputs.
+    X, y: training inputs (n, d) and labels (n,), or (n, c) where there are several outputs. Signs are ±1, classes
+        one-hot.
     X_test, y_test: test samples, as the training samples.
     network: what is trained.
     alpha: output scale α: the prediction is α f.
@@ -42,6 +49,7 @@ class View:
     data: law of the inputs; None where they were given as arrays.
     target: the function that gave y, as drawn; None where y was given.
     linear: weights of the linearised network in the same flow, (size,); None where no observable needs it.
+    loss: ℓ, which the flow descends on.
     cache: what observables keep from record to record. It may be empty at any record; then they compute it again.
     """
 
@@ -61,6 +69,7 @@ class View:
     data: Law | None = None
     target: Callable[[Floats], Floats] | None = None
     linear: Floats | None = None
+    loss: Loss = field(default_factory=_squared)
     cache: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -85,15 +94,20 @@ class View:
 
     @cached_property
     def train_loss(self) -> float:
-        """(1/2n) Σ ‖α f(x_i) − y_i‖² over the training samples."""
-        return self.half_mean_square(self.X, self.y)
+        """(1/n) Σ ℓ(α f(x_i), y_i) over the training samples."""
+        return self.mean_loss(self.X, self.y)
 
-    def half_mean_square(self, X: Floats, y: Floats) -> float:
-        """(1/2n) Σ ‖α f(x_i) − y_i‖²; NaN without data."""
-        if not len(y):
-            return float("nan")
-        residual = (self.predict(X) - y).ravel()
-        return float(residual @ residual) / (2 * len(y))
+    def mean_loss(self, X: Floats, y: Floats) -> float:
+        """(1/n) Σ ℓ(α f(x_i), y_i); NaN without data."""
+        return self.loss.mean(*self.columns(X, y)) if len(y) else float("nan")
+
+    def losses(self, X: Floats, y: Floats) -> Floats:
+        """ℓ(α f(x_i), y_i) : (n,)"""
+        return self.loss.value(*self.columns(X, y)) if len(y) else np.empty(0)
+
+    def columns(self, X: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """α f(x_i) and y_i, both (n, c), as a `Loss` takes them; n ≥ 1."""
+        return self.predict(X).reshape(len(y), -1), y.reshape(len(y), -1)
 
     def squares(self, X: Floats, y: Floats) -> Floats:
         """‖α f(x_i) − y_i‖² : (n,)"""
@@ -112,6 +126,7 @@ class Setting:
     samples: number of training samples; 0 in an exact population flow.
     test_samples: number of test samples.
     validation_samples: number of samples that a setting is chosen by.
+    loss: ℓ, which the flow descends on.
     """
 
     network: Network
@@ -120,6 +135,7 @@ class Setting:
     samples: int
     test_samples: int
     validation_samples: int = 0
+    loss: Loss = field(default_factory=_squared)
 
     @property
     def outputs(self) -> int:
@@ -148,7 +164,20 @@ def check_setting(observables: Iterable[Observable], setting: Setting) -> None:
         if setting.outputs > 1 and not observable.several_outputs:
             what = "the network" if setting.target is None else f"target.kind = {setting.target.kind!r}"
             raise ValueError(f"observables: {observable.kind} is of one output; {what} has {setting.outputs}")
+        _check_loss(observable, setting.loss)
         observable.check(setting)
+
+
+def _check_loss(observable: Observable, loss: Loss) -> None:
+    """Raise ValueError where the observable makes no sense with the loss, by `Observable.losses`."""
+
+    def fits(cls: type[Loss] | Loss) -> bool:
+        return observable.losses == "any" or cls.quadratic or (observable.losses == "real" and cls.labels == "real")
+
+    if not fits(loss):
+        what = "the squared loss" if observable.losses == "squared" else "a loss of real labels"
+        allowed = one_of(catalogue.able("losses", fits))
+        raise ValueError(f"loss.kind = {loss.kind!r}: {observable.kind} needs {what} (allowed: {allowed})")
 
 
 def lacks(network: Network, observable: str, what: str, able: Callable[[type[Any]], bool] | type) -> ValueError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ class WeightMovement(Observable):
 
     several_outputs: ClassVar[bool] = True
     needs_samples: ClassVar[bool] = False
+    losses: ClassVar[Literal["any", "real", "squared"]] = "any"
 
     def outputs(self) -> dict[str, Output]:
         return {

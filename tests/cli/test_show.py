@@ -127,7 +127,7 @@ def test_a_run_in_words(simlab_again: Call, run: Path) -> None:
     assert "  network.width: 2 values: 10, 1000000000000\n" in said
     assert f"  failed: network.width={10**12} seed=2: " in said
     assert "  train_loss (network.width: 2, seed: 3, record: " in said
-    assert "half mean square error on the training data" in said
+    assert "mean over the training data of the loss that is trained on" in said
     assert "Made with simlab " in said
     assert "more lines" in said
     whole = simlab_again("show", run, "--whole").stdout

@@ -103,7 +103,7 @@ def test_the_check_finds_a_planted_fault(fault: str, says: str) -> None:
 
 
 def test_without_test_data_the_test_loss_is_nan() -> None:
-    assert np.isnan(view.half_mean_square(np.empty((0, d)), np.empty(0)))
+    assert np.isnan(view.mean_loss(np.empty((0, d)), np.empty(0)))
 
 
 def test_weight_movement() -> None:
@@ -121,7 +121,7 @@ def test_tangent_spectrum_predicts_the_first_steps_of_a_wide_net() -> None:
     K = network.tangent_gram(view.theta, view.X)
     assert lam.sum() == pytest.approx(np.trace(K) / 9, rel=1e-12)
     assert np.all(np.diff(lam) >= 0)
-    assert power.sum() / 2 == pytest.approx(view.half_mean_square(view.X, view.y), rel=1e-12)
+    assert power.sum() / 2 == pytest.approx(view.mean_loss(view.X, view.y), rel=1e-12)
 
 
 def test_tangent_drift() -> None:

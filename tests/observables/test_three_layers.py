@@ -119,7 +119,7 @@ def test_loss_split_is_exact_and_its_cross_term_is_noise_for_a_radial_target_alo
     for radial in (True, False):
         at = view(networks.ThreeLayerMeanField(width=10, stretch=4.0, outer_width=6), radial=radial, tests=4000)
         found = observables.LossSplit().measure(at)
-        assert found["split_loss"] == pytest.approx(at.half_mean_square(at.X_test, at.y_test), rel=1e-12)
+        assert found["split_loss"] == pytest.approx(at.mean_loss(at.X_test, at.y_test), rel=1e-12)
         parts = found["split_radial"] + found["split_spread"] + found["split_cross"]
         assert parts == pytest.approx(found["split_loss"], rel=1e-12)
         z = abs(found["split_cross"]) / found["split_cross_error"]
