@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from simlab.core.formats import FigureFormat
     from simlab.flows import Flow
     from simlab.lab.run import Outcome
+    from simlab.losses import Loss
     from simlab.networks import Trainable
     from simlab.observables import Observable
     from simlab.training import Trained
@@ -110,7 +111,7 @@ def train(
     y: ArrayLike,
     flow: Flow | Mapping[str, Any],
     *,
-    loss: Literal["squared"] = "squared",
+    loss: str | Loss | Mapping[str, Any] = "squared",
     X_test: ArrayLike | None = None,
     y_test: ArrayLike | None = None,
     X_validation: ArrayLike | None = None,
@@ -130,7 +131,9 @@ def train(
     X: (n, d), one input per row.
     y: (n,), or (n, c) for a network of c outputs.
     flow: such as ``flows.GradientDescent(steps=1000, step=0.5)``, or its table.
-    loss: "squared": (1/2n) Σ ‖α f(x_i) − y_i‖².
+    loss: what is minimised, (1/n) Σ ℓ(α f(x_i), y_i): "squared", ½‖αf − y‖², or another of `simlab.losses`, by name,
+        table or object. Losses of classes take y = ±1 (or 0 and 1) with one output; with more outputs class numbers or
+        one-hot rows.
     X_test, y_test: data that observables such as test_loss measure on; never trained on.
     X_validation, y_validation: data to choose a setting by, for the observable validation_error.
     observe: observables, by name, table or object; by default the losses on the data given and weight_movement.

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from simlab.data.law import Law
 from simlab.flows.problem import Problem
+from simlab.losses.loss import Loss
 from simlab.networks.bound import Bound
 from simlab.networks.linearised import Linearised
 from simlab.networks.network import Trainable
@@ -92,17 +93,19 @@ class SampledCourse(Course):
         fresh: Fresh | None = None,
         data: Law | None = None,
         target: Function | None = None,
+        loss: Loss | None = None,
     ) -> Self:
         """The course of an experiment's flow on these samples, from the weights theta0.
 
         dtype: precision of the flow, "float64" or "float32".
         fresh: draws new samples, for a flow that wants them.
+        loss: what is minimised; None for squared. The samples' labels are as it takes them.
         """
         X, y = samples.X, samples.y
 
         def problem(network: Trainable, width: int | None) -> Problem:
             alpha = experiment.flow.output_scale()
-            return Problem.of(Bound(network, X.shape[1], dtype), X, y, alpha, width=width, fresh=fresh)
+            return Problem.of(Bound(network, X.shape[1], dtype), X, y, alpha, loss, width=width, fresh=fresh)
 
         width, linearised = network.particle_count(), None
         if experiment.needs_linearised:

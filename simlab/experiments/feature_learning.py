@@ -7,10 +7,10 @@ favours the kernel. Errors are mean squares: twice the losses. Streams: as in `g
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from simlab.core.fields import EachOnce
 from simlab.core.parsing import AsTuple
@@ -40,6 +40,12 @@ class FeatureLearning(GradientFlow):
         (1e-3, 1e-1, 1.0, 10.0), min_length=1, description="ridges λ of the kernel, each once"
     )
     kernel: Kernel = Field(description="kernel of the machine to compare with")
+
+    @model_validator(mode="after")
+    def _squared(self) -> Self:
+        if not self.minimised.quadratic:
+            raise ValueError(f"loss.kind = {self.minimised.kind!r}: ridge regression beside has the squared loss")
+        return self
 
     def outputs(self) -> dict[str, Output]:
         ridge = {"ridge": np.array(self.ridges)}

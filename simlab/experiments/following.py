@@ -149,6 +149,7 @@ class Followed(Experiment):
             data=work.data,
             target=work.target,
             linear=None if linear is None else np.asarray(linear[: work.theta0.size], np.float64),
+            loss=work.problem.loss_kind,
             cache=work.cache,
         )
 

@@ -1,8 +1,9 @@
-"""A flow of a network on a target over sampled inputs, with observables along the way. MATH §6.
+"""A flow of a network on a target over sampled inputs, with observables along the way. MATH §6, §10.
 
 Any network with a gradient, any flow. Where an observable needs it (`linear_distance`), the network linearised at its
 start is trained too, with the same data, steps and noise. Where the target has several outputs the network must have
-as many, and squares are summed over them. A target that reads labels takes those of the stored rows that are drawn.
+as many, and losses are summed over them. The loss is squared unless another is given; losses of classes take targets
+whose values are ±1, 0 and 1, or one-hot. A target that reads labels takes those of the stored rows that are drawn.
 
 Streams: ``data``, ``validation`` and ``test`` (inputs), ``target``, ``init``; flows: ``batches``, ``fresh``, ``noise``.
 """
@@ -18,10 +19,12 @@ from simlab.core.rng import Streams
 from simlab.data.law import Law
 from simlab.data.splits import draw
 from simlab.experiments import _heavy_tail
-from simlab.experiments._labelled import check_labels, labelled_samples
+from simlab.experiments._labelled import check_labels, check_loss, encoded, labelled_samples, labels_of
 from simlab.experiments.course import Floats, SampledCourse, Samples
 from simlab.experiments.following import NO_RISK, Followed, check_outputs
 from simlab.flows.problem import GOING
+from simlab.losses.loss import Loss
+from simlab.losses.squared import Squared
 from simlab.networks.linearised import Linearised
 from simlab.networks.network import Trainable
 from simlab.observables.view import Setting, View, check_setting
@@ -56,15 +59,22 @@ class GradientFlow(Followed):
     data: Law = Field(description="law of the inputs")
     target: Target = Field(description="the function to be learned")
     network: Trainable = Field(description="the network that is trained")
+    loss: Loss | None = Field(None, description="what is minimised; left out: squared")
+
+    @property
+    def minimised(self) -> Loss:
+        """The loss ℓ."""
+        return Squared() if self.loss is None else self.loss
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         check_labels(self.data, self.target)
+        check_loss(self.minimised, self.target)
         _heavy_tail.check_start(self.data, self.network)
         if self.needs_linearised and isinstance(self.network, Linearised):
             raise ValueError("network.kind = 'linearised': there is no distance to its own linearisation to observe")
         counts = self.samples, self.test_samples, self.validation_samples
-        check_setting(self.observables, Setting(self.network, self.target, self.data, *counts))
+        check_setting(self.observables, Setting(self.network, self.target, self.data, *counts, loss=self.minimised))
         if not self.data.finite:  # whose files may not be here
             self.target.check_in_spec(self.data.dimension())
         return self
@@ -82,10 +92,11 @@ class GradientFlow(Followed):
     def prepare(self, streams: Streams) -> Any:
         dim = self.data.dimension()
         counts = {"data": self.samples, "test": self.test_samples, "validation": self.validation_samples}
+        loss, outputs = self.minimised, self.network.output_count()
         if self.target.reads_labels:
-            samples = labelled_samples(self.data, self.target, counts, streams)
+            samples = encoded(labelled_samples(self.data, self.target, counts, streams), loss, outputs)
             theta0 = self.network.initialise(dim, streams["init"])
-            return SampledCourse.of(self, self.network, samples, theta0, dtype=self.dtype, data=self.data)
+            return SampledCourse.of(self, self.network, samples, theta0, dtype=self.dtype, data=self.data, loss=loss)
         X, X_test, X_validation = draw(self.data, counts, streams).values()
         target = self.target.draw_in_spec(dim, streams["target"])
         theta0 = self.network.initialise(dim, streams["init"])
@@ -96,12 +107,13 @@ class GradientFlow(Followed):
 
         def fresh(n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
             new = self.data.sample(n, rng)
-            return new, values(new)
+            return new, labels_of(values(new), loss, outputs)
 
         samples = Samples(X, values(X), X_test, values(X_test), X_validation, values(X_validation))
+        samples = encoded(samples, loss, outputs)
         return SampledCourse.of(
             self, self.network, samples, theta0, dtype=self.dtype, fresh=None if self.data.finite else fresh,
-            data=self.data, target=target,
+            data=self.data, target=target, loss=loss,
         )  # fmt: skip
 
     def ending_at(self, view: View) -> int:

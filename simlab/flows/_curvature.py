@@ -1,6 +1,7 @@
 """How large a step may be: λ_max of K/n and the largest diagonal entry of K, the tangent kernel on the training data.
 
-The Gauss–Newton matrix of R_α has the same eigenvalues, whatever α.
+The Gauss–Newton matrix of R_α has the same eigenvalues, whatever α, for the squared loss. For any other loss they are
+at most as many times as large as its largest curvature ℓ'', by which λ_max is multiplied (`Loss.largest_curvature`).
 
 Descent on the linearised loss contracts mode i by 1 − η λ_i, and is stable for η < 2/λ_max, "the edge". For
 mini-batches of B samples drawn independently, with H = E J_iᵀJ_i and κ = max_i ‖J_i‖²,
@@ -15,6 +16,7 @@ eigenvalue is well separated.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -39,18 +41,24 @@ def tangent(problem: Problem, key: str = "flow.step_unit") -> Bound:
     """The network, with push and pull; refuses, naming `key`, a loss that is not that of a network on samples."""
     if problem.bound is None:
         raise BadInput(f"{key}: there is no tangent kernel here; give an absolute step size")
+    if not math.isfinite(problem.loss_kind.largest_curvature()):
+        raise BadInput(
+            f"{key}: the slope of loss.kind = {problem.loss_kind.kind!r} changes at no bounded rate; give an absolute "
+            "step size"
+        )
     return problem.bound
 
 
 def edge(problem: Problem, theta: Array) -> float:
-    """λ_max of K/n, as exactly as the number of samples allows."""
+    """λ_max of K/n times the loss's largest curvature, as exactly as the number of samples allows."""
     n, c = problem.y.shape
+    bend = problem.loss_kind.largest_curvature()
     if c == 1 and n <= EXACT_ROWS:
         network = tangent(problem).network
         with diverged_weights():
             K = network.tangent_gram(np.asarray(theta, np.float64), np.asarray(problem.X, np.float64))
-        return float(np.linalg.eigvalsh(K / n)[-1])
-    return power_iteration(problem, theta, start_vector(problem), ITERATIONS, TOLERANCE)
+        return bend * float(np.linalg.eigvalsh(K / n)[-1])
+    return bend * power_iteration(problem, theta, start_vector(problem), ITERATIONS, TOLERANCE)
 
 
 def start_vector(problem: Problem) -> Array:

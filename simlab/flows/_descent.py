@@ -1,13 +1,13 @@
 """The one loop of every descent with steps; a flow is its update of θ. MATH §6, §9, §10.
 
-Step t, with η_t = η s(t) (`_schedule`): ∇R_α of all samples or of a batch, at θ or at θ + β m where the flow looks ahead,
-then ``update`` on the part of θ that is trained. m is the flow's *memory*, a vector of the length of θ:
+Step t, with η_t = η s(t) (`_schedule`): ∇R_α of all samples or of a batch, at θ or at θ + β m where the flow looks
+ahead, then ``update`` on the part of θ that is trained. m is the flow's *memory*, a vector of the length of θ:
 
     update(theta, grad, memory, towards, pace, numbers)
 
 changes theta and memory in place from grad = ∇R(αf), entry by entry, so that large networks divide θ among the threads.
-towards and numbers are the flow's own, and `pace` has the factors of this step. With a temperature T the memory is filled
-with N(0, 2η_t T) before the step.
+towards and numbers are the flow's own, and `pace` has the factors of this step. With a temperature T the memory is
+filled with N(0, 2η_t T) before the step.
 
 The loop ends where the loss, that of a batch, is not finite or beyond the limit, and where a chunk of fresh samples is
 used up.

@@ -219,6 +219,7 @@ class Stepping(Scheduled):
         batch = self.batch_size()
         if batch is not None:
             top = batch_edge(problem, top, state.theta, batch)
+        top *= problem.loss_kind.largest_curvature()
         if 0.0 < top < math.inf:
             state.base += state.eta * state.units
             state.units = 0.0

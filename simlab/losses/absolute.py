@@ -58,3 +58,6 @@ class Absolute(Separable):
     def numbers(self) -> Floats:
         """(ε,)"""
         return np.array([self.smoothing])
+
+    def largest_curvature(self) -> float:
+        return 1.0 / self.smoothing

@@ -57,3 +57,6 @@ class Huber(Separable):
     def numbers(self) -> Floats:
         """(δ,)"""
         return np.array([self.width])
+
+    def largest_curvature(self) -> float:
+        return 1.0

@@ -57,3 +57,6 @@ class Logistic(Separable):
 
     def scalars(self) -> Scalars:
         return Scalars(value, slope, curvature, conjugate)
+
+    def largest_curvature(self) -> float:
+        return 0.25

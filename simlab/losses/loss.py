@@ -13,6 +13,7 @@ A loss that is a sum over the outputs subclasses `Separable`, and defines the fu
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -66,6 +67,10 @@ class Loss(Kind):
     @abstractmethod
     def conjugate(self, s: ArrayLike, y: ArrayLike) -> Floats:
         """ℓ*(s, y) = sup_f ⟨s, f⟩ − ℓ(f, y) : (n,), for s : (n, c); infinite where the supremum is."""
+
+    def largest_curvature(self) -> float:
+        """A bound on the eigenvalues of ∂²ℓ/∂f² for all f and y; infinite where there is none, and at kinks of ℓ."""
+        return math.inf
 
     def numbers(self) -> Floats:
         """The numbers ``a`` that the compiled functions need of the fields."""

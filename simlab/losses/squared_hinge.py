@@ -49,3 +49,6 @@ class SquaredHinge(Separable):
 
     def scalars(self) -> Scalars:
         return Scalars(value, slope, curvature, conjugate)
+
+    def largest_curvature(self) -> float:
+        return 1.0

@@ -33,7 +33,6 @@ TILE_FLOATS = 1 << 22
 MOST_ROWS, LEAST_ROWS = 256, 16
 
 
-
 class Matrices(NamedTuple):
     """X̃ᵀ (k, T), H (N, T), D (N, T), f (1, T), and space for a product."""
 

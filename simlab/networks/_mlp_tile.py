@@ -40,7 +40,6 @@ PASS_NEURONS = 4  # whose φ and φ' stay in the first-level cache between two p
 THREADED_FLOPS = 1 << 19  # a layer of fewer multiplications is not worth waking a thread
 
 
-
 class Layer(NamedTuple):
     """One layer of a tile.
 
@@ -105,7 +104,7 @@ def _block_count(m: int) -> int:
 @jit
 def _hidden(act: Any, phi: Reals, layer: Layer, factor: float, part: int, parts: int) -> None:
     """H ← s φ(W A) and D ← s φ'(W A), of one part of the neurons."""
-    m, T = layer.D.shape
+    m = layer.D.shape[0]
     first, last = part * m // parts, (part + 1) * m // parts
     product(layer.W[first:last], layer.A, layer.D[first:last], False)
     for j in range(first, last, PASS_NEURONS):

@@ -28,7 +28,6 @@ CHUNK_NEURONS = 128  # 64 and 32 take 3 and 10 % longer
 LINE_BYTES = 64  # of the cache
 
 
-
 class Matrices(NamedTuple):
     """The matrices of a tile, in the order in which they are packed. t, d + 1 and k + 1 are padded to whole vectors.
 

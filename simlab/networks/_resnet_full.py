@@ -22,7 +22,6 @@ PASS_NEURONS = 16  # whose Z and H stay in the first-level cache between a bias 
 FAST = {"contract", "reassoc"}  # sums along a row may be vectorised
 
 
-
 class Matrices(NamedTuple):
     """The matrices of a tile, in the order in which they are packed.
 

@@ -1,4 +1,6 @@
-"""A tile of `three_layer_mean_field`: f, J v and Jᵀ R. MATH §8. What each function is for: `simlab.networks.skeleton.Tile`.
+"""A tile of `three_layer_mean_field`: f, J v and Jᵀ R. MATH §8.
+
+What each function is for: `simlab.networks.skeleton.Tile`.
 
     F(x) = (1/m₁) Σ_j n_j σ(v_j·x),   n_j = ‖v_j‖,        f(x) = h(F(x)),   h(z) = (1/m₂) Σ_k σ(w_k z + b_k)
 

@@ -1,4 +1,6 @@
-"""A tile of `two_layer`: f, J v and Jᵀ R over BLAS. MATH §6. What each function is for: `simlab.networks.skeleton.Tile`.
+"""A tile of `two_layer`: f, J v and Jᵀ R over BLAS. MATH §6.
+
+What each function is for: `simlab.networks.skeleton.Tile`.
 
 For a tile of t rows X_t, with Z = W X_tᵀ + b (m, t), H = φ(Z), D = φ'(Z) and r = ∂R/∂f times s:
 
@@ -34,7 +36,6 @@ TILE_ROWS, WIDE_TILE_ROWS = 128, 64
 WIDE_NEURONS = 2048  # from here on a network is wide
 PASS_NEURONS = 16  # whose Z and H stay in the first-level cache between the two halves of a pass
 FAST = {"contract", "reassoc"}  # sums along a row may be vectorised
-
 
 
 class Matrices(NamedTuple):

@@ -91,7 +91,9 @@ def _linearised(inner: Compiled) -> Compiled:
 
     shared: θ_lin − θ0, then what the network's own tile shares.
     """
-    forwards, backwards, pushed, rows, space_size, blocks, shared_size, prepare, sum_count, finish, scale, even = inner.tile
+    forwards, backwards, pushed, rows, space_size, blocks, shared_size, prepare, sum_count, finish, scale, even = (
+        inner.tile
+    )
     name = f"linearised_{inner.name}"
 
     @jit(named=name)
@@ -101,7 +103,7 @@ def _linearised(inner: Compiled) -> Compiled:
 
     @jit(named=name)
     def all_shared(sizes: Sizes, size: int) -> int:
-        return size // 2 + shared_size(sizes, size // 2)
+        return int(size // 2 + shared_size(sizes, size // 2))
 
     @jit(named=name)
     def prepare_both(net: Net, shared: Reals) -> Any:
@@ -114,12 +116,12 @@ def _linearised(inner: Compiled) -> Compiled:
 
     @jit(named=name)
     def count_sums(known: Any) -> int:
-        return sum_count(known[1])
+        return int(sum_count(known[1]))
 
     @jit(named=name)
     def add_value(act: Any, net: Net, known: Any, X: Reals, space: Reals) -> Reals:
         """f_lin : (c, t), a new array"""
-        along = pushed(act, start(net), known[1], known[0], X, space).copy()
+        along: Reals = pushed(act, start(net), known[1], known[0], X, space).copy()
         f = pushed(act, start(net), known[1], net.theta[:0], X, space)
         factor = scale(net.numbers)
         for c in range(f.shape[0]):
@@ -130,7 +132,7 @@ def _linearised(inner: Compiled) -> Compiled:
     @jit(named=name)
     def all_forwards(act: Any, net: Net, known: Any, X: Reals, space: Reals) -> Reals:
         value = add_value(act, net, known, X, space)
-        F = forwards(act, start(net), known[1], X, space)
+        F: Reals = forwards(act, start(net), known[1], X, space)
         F[:, :] = value
         return F
 
@@ -150,7 +152,7 @@ def _linearised(inner: Compiled) -> Compiled:
     def push_along(act: Any, net: Net, known: Any, v: Reals, X: Reals, space: Reals) -> Reals:
         if v.size == 0:
             return add_value(act, net, known, X, space)
-        F = pushed(act, start(net), known[1], v[: net.theta.size // 2], X, space)
+        F: Reals = pushed(act, start(net), known[1], v[: net.theta.size // 2], X, space)
         factor = scale(net.numbers)
         for c in range(F.shape[0]):
             for i in range(X.shape[0]):

@@ -154,9 +154,7 @@ class Trainable(Network):
         bound, X = _bound(self, X)
         return bound.loss_and_gradient(theta, X, y, alpha, loss)
 
-    def gradient(
-        self, theta: Floats, X: Floats, y: Floats, alpha: float = 1.0, loss: Loss | None = None
-    ) -> Floats:
+    def gradient(self, theta: Floats, X: Floats, y: Floats, alpha: float = 1.0, loss: Loss | None = None) -> Floats:
         """∇_θ R(αf) : (size,), as in `loss_and_gradient`."""
         return self.loss_and_gradient(theta, X, y, alpha, loss)[1]
 

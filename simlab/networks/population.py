@@ -37,7 +37,9 @@ from numba import float64
 from numpy.typing import NDArray
 
 from simlab.activations.angles import angles, sine_minus_angle_cosine
+from simlab.activations.relu import ReLU
 from simlab.core.jit import jit
+from simlab.losses.tiles import given
 from simlab.networks.signature import GRADIENT, Goal, Net, Rows
 
 Floats = NDArray[np.float64]
@@ -141,3 +143,21 @@ def gradient(act: Any, loss: Any, net: Net, rows: Rows, goal: Goal, out: Floats,
                 into[i] = 0.0
     risk = 0.25 * mu * (square + bent / math.pi)
     return 0.0 if risk < 0.0 else risk  # rounding alone makes it negative
+
+
+def risk_and_gradient(
+    a: Floats, W: Floats, c: Floats, V: Floats, scale: float, mu: float
+) -> tuple[float, Floats, Floats]:
+    """R, ∂R/∂a : (m,) and ∂R/∂W : (m, d), for arrays known to fit and α = 1.
+
+    a, W: the network's coefficients (m,) and neurons (m, d).
+    c, V: the teacher's, (k,) and (k, d).
+    scale: s.
+    mu: E x_1².
+    """
+    (m, d), (act, phi) = W.shape, ReLU().tile()
+    theta, out = np.concatenate([a, W.ravel()]), np.empty(m * (d + 1))
+    net = Net(theta, np.array([m, d, 1, 1]), np.array([scale, mu]), phi, 0, theta.size, 1)
+    rows, goal = Rows(V, c[:, np.newaxis]), Goal(1.0, 1, np.zeros(0))
+    risk: float = gradient(act, given, net, rows, goal, out, np.empty(scratch_size(m, d, len(V))))
+    return risk, out[:m], out[m:].reshape(m, d)

@@ -30,8 +30,8 @@ from pydantic import Field, model_validator
 from simlab.activations.activation import Activation
 from simlab.activations.relu import ReLU
 from simlab.core import checks
-from simlab.networks._gram import Factors, hadamard_gram
 from simlab.networks import _resnet_factored, _resnet_full
+from simlab.networks._gram import Factors, hadamard_gram
 from simlab.networks._wide import jump
 from simlab.networks.bound import Loops, checked_start, vector
 from simlab.networks.network import Trainable

@@ -3,8 +3,8 @@
 For real = float64 or float32, X : (n, d), f : (n, c) and J_i = ∂f(x_i)/∂θ:
 
 - ``gradient(act, loss, net, rows, goal, out, scratch) -> R``: R = (1/n) Σ_i ℓ(α f(x_i), y_i) in float64, and
-  out (size,) ← ∇_θ R. With ``goal.mean = 0`` both are sums over i instead of means; with the loss `given`, whose slope is
-  y itself, out is then Σ_i J_iᵀ y_i;
+  out (size,) ← ∇_θ R. With ``goal.mean = 0`` both are sums over i instead of means; with the loss `given`, whose slope
+  is y itself, out is then Σ_i J_iᵀ y_i;
 - ``push(act, net, v, X, out, scratch)``: out (n, c) ← J v; where v is empty, out ← f(X).
 
 The arguments:

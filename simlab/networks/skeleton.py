@@ -131,7 +131,9 @@ def loops_over(tile: Tile, name: str) -> Compiled:
 
     name: name for numba's cache, of its own for each kind of tile.
     """
-    forwards, backwards, pushed, tile_rows, space_size, blocks, shared_size, prepare, sum_count, finish, scale, even = tile
+    forwards, backwards, pushed, tile_rows, space_size, blocks, shared_size, prepare, sum_count, finish, scale, even = (
+        tile
+    )
     scaled = scale is not _unscaled  # known when compiled: the loss then takes α·scale in one product
 
     @jit(named=name)

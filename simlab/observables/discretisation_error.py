@@ -15,9 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.activations.relu import ReLU
 from simlab.core.blas import one_blas_thread
-from simlab.networks.population import gradient, scratch_size
+from simlab.networks.population import risk_and_gradient
 from simlab.observables.observable import Observable
 from simlab.observables.view import Setting, View, three_layers
 from simlab.record.schema import RECORD, Output
@@ -32,14 +31,10 @@ def relative_error(V: Floats) -> tuple[float, Floats]:
     """D and its gradient ∂D/∂V (m, d), of neurons V (m, d)."""
     m, d = V.shape
     norms = np.linalg.norm(V, axis=1)
-    out = np.empty(m * (d + 1))  # gradient by the factors (m,), then by the weights (m, d)
     with one_blas_thread():
-        half = gradient(
-            *ReLU().tile(), np.concatenate([norms, V.ravel()]), np.empty((0, d)), np.empty((0, 1)), 1.0,
-            np.array([m, d, 1, 1]), np.array([1.0 / m, 1.0 / d]), out, np.empty(scratch_size(m, d, 0)),
-        )  # fmt: skip
+        half, by_factor, by_weight = risk_and_gradient(norms, V, np.empty(0), np.empty((0, d)), 1.0 / m, 1.0 / d)
     units = np.divide(V, norms[:, np.newaxis], out=np.zeros_like(V), where=norms[:, np.newaxis] > 0.0)
-    slope = out[m:].reshape(m, d) + out[:m, np.newaxis] * units  # gradient of ½E F², through the factor ‖v_i‖ too
+    slope = by_weight + by_factor[:, np.newaxis] * units  # gradient of ½E F², through the factor ‖v_i‖ too
     alpha = mean_relu(d) * float(norms @ norms) / m
     alpha_slope = 2.0 * mean_relu(d) / m * V
     return 2.0 * half / alpha**2 - 1.0, 2.0 * slope / alpha**2 - 4.0 * half / alpha**3 * alpha_slope

@@ -18,13 +18,12 @@ import numpy as np
 from numba import float64
 from numpy.typing import NDArray
 
-from simlab.activations.relu import ReLU
 from simlab.core import catalogue, checks
 from simlab.core import double_double as dd
 from simlab.core.errors import BadInput, one_of
 from simlab.core.jit import jit
 from simlab.data.law import Law
-from simlab.networks.population import gradient, scratch_size
+from simlab.networks.population import risk_and_gradient
 
 Floats = NDArray[np.float64]
 ON_SPHERE = 1e-9  # relative difference of norms that rounding may make
@@ -109,13 +108,7 @@ def exact_risk(a: Floats, W: Floats, c: Floats, V: Floats, mu: float) -> float:
 def risk_gradient(a: Floats, W: Floats, c: Floats, V: Floats, law: Law | Floats) -> tuple[Floats, Floats]:
     """(∂R/∂a (m,), ∂R/∂W (m, d)); a row of W that is 0 has a gradient of 0."""
     a, W, c, V, mu = _checked(a, W, c, V, law)
-    m, d = W.shape
-    out = np.empty(m * (d + 1))
-    gradient(
-        *ReLU().tile(), np.concatenate([a, W.ravel()]), V, c[:, np.newaxis], 1.0,
-        np.array([m, d, 1, 1]), np.array([1.0, mu]), out, np.empty(scratch_size(m, d, len(V))),
-    )  # fmt: skip
-    return out[:m], out[m:].reshape(m, d)
+    return risk_and_gradient(a, W, c, V, 1.0, mu)[1:]
 
 
 def _floats(name: str, value: Any, ndim: int) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from simlab.core import checks
 from simlab.core.checks import BadData
 from simlab.experiments.course import Samples
+from simlab.losses.loss import Loss
 
 Floats = NDArray[np.float64]
 Pair = tuple[Any, Any]
@@ -41,6 +43,13 @@ def checked(X: Any, y: Any, test: Pair = (None, None), validation: Pair = (None,
     dim = inputs.shape[1]
     optional = [_optional(pair, name, dim, values) for pair, name in ((test, "_test"), (validation, "_validation"))]
     return Arrays(inputs, values, *optional[0], *optional[1])
+
+
+def encoded(arrays: Arrays, loss: Loss, outputs: int) -> Arrays:
+    """The arrays with labels as the loss takes them; BadData where they do not fit, also those of one class only."""
+    names = ("y", "y_test", "y_validation")
+    found = {name: loss.encode(getattr(arrays, name), outputs, name, several=name == "y") for name in names}
+    return replace(arrays, **{name: c_writable(y[:, 0] if outputs == 1 else y) for name, y in found.items()})
 
 
 def c_writable(values: Floats) -> Floats:

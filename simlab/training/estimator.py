@@ -26,7 +26,7 @@ class TrainedNetwork(Estimator):
 
     network: what to train, as in `simlab.train`.
     flow: how to train it.
-    loss: "squared".
+    loss: what is minimised, as in `simlab.train`.
     seed: root of the random streams; the same seed gives the same bits.
     observe: observables, as in `simlab.train`.
     records: number of instants to measure at.
@@ -50,7 +50,7 @@ class TrainedNetwork(Estimator):
         network: Any,
         flow: Any,
         *,
-        loss: str = "squared",
+        loss: Any = "squared",
         seed: int = 0,
         observe: Any = ("train_loss",),
         records: int = 2,

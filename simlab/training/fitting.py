@@ -23,17 +23,16 @@ from simlab.core.rng import Streams
 from simlab.experiments.course import SampledCourse
 from simlab.experiments.gradient_flow import GradientFlow
 from simlab.flows.flow import Flow
+from simlab.losses.loss import Loss
 from simlab.networks.network import Trainable
 from simlab.observables.observable import Observable
 from simlab.record.provenance import provenance
 from simlab.training import threads as limits
-from simlab.training.arrays import Arrays, checked
+from simlab.training.arrays import Arrays, checked, encoded
 from simlab.training.given_inputs import GivenInputs
 from simlab.training.given_values import GivenValues
 from simlab.training.trained import Trained
 
-LOSSES = ("squared",)
-"""Losses to choose from, the default first."""
 MOST_SEED = (1 << 128) - 1
 """Largest seed: 128 bits."""
 Progress = Callable[[float, float], None]
@@ -54,7 +53,7 @@ TRAIN_NAMES = {
 class Options(TypedDict, total=False):
     """Arguments of `simlab.train` other than network, X, y and flow; its docstring explains each."""
 
-    loss: str
+    loss: str | Loss | Mapping[str, Any]
     X_test: ArrayLike | None
     y_test: ArrayLike | None
     X_validation: ArrayLike | None
@@ -80,16 +79,18 @@ def train(
     unknown = sorted(set(options) - set(Options.__annotations__))
     if unknown:
         raise TypeError(f"train() has no argument {unknown[0]!r}{nearest(unknown[0], Options.__annotations__)}")
-    checks.choice(options.get("loss", LOSSES[0]), "loss", LOSSES)
     threads, seed = limits.checked(options.get("threads", 1)), _seed(options.get("seed"))
     net, chosen_flow = _chosen("networks", network, "network"), _chosen("flows", flow, "flow")
+    loss: Loss = _chosen("losses", options.get("loss", "squared"), "loss")
     arrays = checked(
         X,
         y,
         (options.get("X_test"), options.get("y_test")),
         (options.get("X_validation"), options.get("y_validation")),
     )
-    experiment = _experiment(net, chosen_flow, arrays, options)
+    if loss.labels != "real" and isinstance(net, Trainable):
+        arrays = encoded(arrays, loss, net.output_count())
+    experiment = _experiment(net, chosen_flow, loss, arrays, options)
     with limits.limited(threads):
         return _follow(experiment, arrays, seed, threads, progress)
 
@@ -121,7 +122,7 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
-def _experiment(network: Any, flow: Flow, arrays: Arrays, options: Options) -> GradientFlow:
+def _experiment(network: Any, flow: Flow, loss: Loss, arrays: Arrays, options: Options) -> GradientFlow:
     """The experiment that this training runs; raises BadInput if its parts do not fit together."""
     if isinstance(network, Trainable) and network.output_count() != arrays.columns:
         columns, outputs = _counted(arrays.columns, "column"), _counted(network.output_count(), "output")
@@ -141,7 +142,8 @@ def _experiment(network: Any, flow: Flow, arrays: Arrays, options: Options) -> G
         "flow": flow,
         "observables": _observables(options.get("observe"), arrays),
         "data": GivenInputs(dim=arrays.dim),
-        "target": GivenValues(columns=arrays.columns),
+        "target": GivenValues(columns=arrays.columns, labels=loss.labels),
+        "loss": loss,
     }
     try:
         experiment = parse(GradientFlow, fields)
@@ -201,6 +203,7 @@ def _follow(experiment: GradientFlow, arrays: Arrays, seed: int, threads: int, p
         seed=seed,
         threads=threads,
         dtype=experiment.dtype,
+        loss=experiment.minimised,
         columns=columns,
         outputs=outputs,
         made_by=provenance(),
@@ -211,4 +214,6 @@ def _course(experiment: GradientFlow, arrays: Arrays, streams: Streams) -> Sampl
     """What the flow follows: the given arrays, and weights drawn from the stream ``init``."""
     network = experiment.network
     theta0 = network.initialise(arrays.dim, streams["init"])
-    return SampledCourse.of(experiment, network, arrays, theta0, dtype=experiment.dtype, data=experiment.data)
+    return SampledCourse.of(
+        experiment, network, arrays, theta0, dtype=experiment.dtype, data=experiment.data, loss=experiment.minimised
+    )

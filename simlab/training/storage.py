@@ -66,7 +66,12 @@ def tables_text(trained: Trained, *, strict: bool) -> str:
         return plain({"kind": kind.kind, **dump(kind)}, key)
 
     tables = {
-        "training": {"loss": "squared", "seed": str(trained.seed), "threads": trained.threads, "dtype": trained.dtype},
+        "training": {
+            "loss": table(trained.loss, "loss"),
+            "seed": str(trained.seed),
+            "threads": trained.threads,
+            "dtype": trained.dtype,
+        },
         "network": table(trained.network, "network"),
         "flow": table(trained.flow, "flow"),
         "observables": [table(one, f"observe[{i}]") for i, one in enumerate(trained.observables)],
@@ -169,6 +174,7 @@ def _read(path: Path, allow_code: bool) -> Trained:
     with foreign_code.allowing(allow_code):
         network, flow = choose("networks", tables["network"], "network"), choose("flows", tables["flow"], "flow")
         observables = choose("observables", tables["observables"], "observe")
+        loss = choose("losses", settings["loss"], "loss")
     return Trained(
         network=network,
         flow=flow,
@@ -180,6 +186,7 @@ def _read(path: Path, allow_code: bool) -> Trained:
         seed=int(about["seed"]),
         threads=settings["threads"],
         dtype=settings["dtype"],
+        loss=loss,
         columns={name: np.asarray(columns[name]) for name in outputs if name in columns},
         outputs=outputs,
         made_by=json.loads(about["made_by"]),

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from simlab.core import catalogue, checks
 from simlab.core.errors import BadInput, one_of
 from simlab.flows.flow import Flow
+from simlab.losses.loss import Loss
 from simlab.networks.network import Trainable
 from simlab.observables.observable import Observable
 from simlab.record.schema import COORDINATES, RECORD, Output
@@ -41,6 +42,7 @@ class Trained:
     seed: root seed of the random streams.
     threads: number of threads of BLAS and numba.
     dtype: precision of the flow, "float64" or "float32".
+    loss: what was minimised.
     columns: recorded name → values, (records, …) for what was measured on the way; `trajectory` has them as a Dataset.
     outputs: recorded name → description, dimensions and unit.
     made_by: provenance: versions, machine and sources of simlab that computed it.
@@ -56,6 +58,7 @@ class Trained:
     seed: int
     threads: int
     dtype: str
+    loss: Loss
     columns: Mapping[str, NDArray[Any]] = field(repr=False)
     outputs: Mapping[str, Output] = field(repr=False)
     made_by: Mapping[str, Any] = field(repr=False)
@@ -88,7 +91,10 @@ class Trained:
         return len(self.columns["step"])
 
     def predict(self, X: ArrayLike) -> Floats:
-        """α f(x_i) : (m,), or (m, c) for c outputs, at the rows of X : (m, d); α is the flow's output scale."""
+        """α f(x_i) : (m,), or (m, c) for c outputs, at the rows of X : (m, d); α is the flow's output scale.
+
+        Of a loss of classes these are scores: the class is the sign, or the largest of several outputs.
+        """
         rows = self._inputs(X)
         with limited(self.threads):
             f: Floats = self.flow.output_scale() * self.network.forward(c_writable(self.theta), rows)
