@@ -1,10 +1,10 @@
 """Products of thin matrices, C = (B + L R) ⊙ T, in blocks that stay in the registers.
 
 The matrices of a residual network (`simlab.networks`) are thin and come chunk by chunk. BLAS first copies its operands
-into packed form. On one core in float32 it reached 60 GF/s for W Xᵀ at (m, d, t) = (1000, 30, 50) and 20 GF/s for A H with k = 8 outputs;
-the code here reaches 77 and 57 to 77. It copies nothing: the rows of R and of C are whole vectors. Adding B (a bias or
-a matrix) before and multiplying by T (a slope) after costs no pass of its own. LLVM vectorises such loops by itself,
-but does not keep a block of C in registers; so the innermost loop is written in LLVM's language.
+into packed form. On one core in float32 it reached 60 GF/s for W Xᵀ at (m, d, t) = (1000, 30, 50) and 20 GF/s for A H
+with k = 8 outputs; the code here reaches 77 and 57 to 77. It copies nothing: the rows of R and of C are whole vectors.
+Adding B (a bias or a matrix) before and multiplying by T (a slope) after costs no pass of its own. LLVM vectorises such
+loops by itself, but does not keep a block of C in registers; so the innermost loop is written in LLVM's language.
 
 Sums run over the columns of L in order, in one thread.
 """

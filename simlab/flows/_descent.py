@@ -36,6 +36,7 @@ from simlab.networks.signature import (
     loss_type,
     net_type,
     rows_type,
+    tuple_type,
 )
 
 Array = NDArray[Any]
@@ -131,18 +132,18 @@ class Pace(NamedTuple):
 
 def UPDATE(real: Any) -> Any:
     """The types of an update."""
-    pace = types.NamedTuple((real, float64), Pace)
+    pace = tuple_type((real, float64), Pace)
     return void(real[::1], real[::1], real[::1], real[::1], pace, float64[::1])
 
 
 def _signature(real: Any) -> Any:
-    batches = types.NamedTuple((int64, int64, int64[::1], int64, rows_type(real)), Batches)
+    batches = tuple_type((int64, int64, int64[::1], int64, rows_type(real)), Batches)
     parts = net_type(real), rows_type(real), goal_type(real), batches, real[::1], real[::1]
-    way = types.NamedTuple((int64, int64, float64, int64, float64[::1], int64, int64, float64, float64), Way)
-    own = types.NamedTuple((real[::1], real[::1], real[::1], float64, float64, float64[::1]), Own)
+    way = tuple_type((int64, int64, float64, int64, float64[::1], int64, int64, float64, float64), Way)
+    own = tuple_type((real[::1], real[::1], real[::1], float64, float64, float64[::1]), Own)
     functions = types.FunctionType(GRADIENT(real)), act_type(real), loss_type(real), types.FunctionType(UPDATE(real))
     found = types.Tuple((int64, int64, float64, int64))
-    return found(*functions, types.NamedTuple(parts, Task), way, own, npy_rng)
+    return found(*functions, tuple_type(parts, Task), way, own, npy_rng)
 
 
 @jit

@@ -77,6 +77,12 @@ class Goal(NamedTuple):
     numbers: NDArray[np.float64]
 
 
+def tuple_type(kinds: tuple[Any, ...], cls: type) -> Any:
+    """The type of the named tuple `cls` with members of these types; numba has another where all are of one type."""
+    same = all(kind == kinds[0] for kind in kinds)
+    return types.NamedUniTuple(kinds[0], len(kinds), cls) if same else types.NamedTuple(kinds, cls)
+
+
 def act_type(real: types.Float) -> Any:
     return types.FunctionType(activation_signature(real))
 
@@ -86,15 +92,15 @@ def loss_type(real: types.Float) -> Any:
 
 
 def net_type(real: types.Float) -> Any:
-    return types.NamedTuple((real[::1], int64[::1], real[::1], float64[::1], int64, int64, int64), Net)
+    return tuple_type((real[::1], int64[::1], real[::1], float64[::1], int64, int64, int64), Net)
 
 
 def rows_type(real: types.Float) -> Any:
-    return types.NamedUniTuple(real[:, ::1], 2, Rows)
+    return tuple_type((real[:, ::1], real[:, ::1]), Rows)
 
 
 def goal_type(real: types.Float) -> Any:
-    return types.NamedTuple((real, int64, float64[::1]), Goal)
+    return tuple_type((real, int64, float64[::1]), Goal)
 
 
 def GRADIENT(real: types.Float) -> Any:

@@ -146,21 +146,25 @@ def loops_over(tile: Tile, name: str) -> Compiled:
         n = rows.X.shape[0]
         most = tile_rows(net.sizes, max(goal.mean, n))
         tiles = -(-n // most)
-        factor = goal.alpha * scale(net.numbers)
-        weight = factor / max(1, goal.mean)
+        factor, count = goal.alpha * scale(net.numbers), max(1, goal.mean)
         total = 0.0
         for k in range(tiles):
             begin, end = (k * n // tiles, (k + 1) * n // tiles) if even else (k * most, min(n, (k + 1) * most))
             X = rows.X[begin:end]
             F = forwards(act, net, known, X, spare)
-            if scaled:
-                total += loss(F, rows.Y[begin:end], factor, weight, goal.numbers)
+            if scaled:  # recorded runs depend to the bit on these operations and their order
+                double = F.itemsize == 8
+                total += loss(F, rows.Y[begin:end], factor, factor if double else factor / count, goal.numbers)
+                if double:
+                    for c in range(F.shape[0]):
+                        for i in range(end - begin):
+                            F[c, i] /= count
             else:
                 if factor != 1:
                     for c in range(F.shape[0]):
                         for i in range(end - begin):
                             F[c, i] *= factor
-                total += loss(F, rows.Y[begin:end], net.theta.dtype.type(1), weight, goal.numbers)
+                total += loss(F, rows.Y[begin:end], net.theta.dtype.type(1), factor / count, goal.numbers)
             backwards(net, known, X, F, into, k > 0, spare)
         return total
 
