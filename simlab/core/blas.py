@@ -26,6 +26,8 @@ class _Limit:
 
 @functools.cache
 def _controller() -> ThreadpoolController:
+    import scipy.linalg.cython_blas  # noqa: F401  compiled code calls SciPy's BLAS; only what is loaded can be limited
+
     return ThreadpoolController()  # slow: it looks through all loaded libraries
 
 

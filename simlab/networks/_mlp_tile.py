@@ -11,10 +11,12 @@ matrix is contiguous:
 Threads divide the *neurons* of a layer among themselves, not the rows: every weight is then read, and its gradient
 written, by one thread alone, also in a batch of few rows, and nothing is added up between threads. The number of
 blocks of neurons depends on the width alone, so that the bits do not depend on the number of threads.
-Packed arguments:
+
+ReLU has passes of its own, which keep Z instead of φ'(Z) and compute in θ's precision. Packed arguments:
 
 - theta: W¹ | … | W^L, W^ℓ : (m_ℓ, m_{ℓ−1} + 1 with a bias), row by row;
-- sizes: (T at most, 1 with a bias else 0, neurons of the widest layer and its bias, L, d, m_1, …, m_{L−1}, c);
+- sizes: (T at most, 1 with a bias else 0, neurons of the widest layer and its bias, L, 1 if φ is ReLU else 0, d, m_1,
+  …, m_{L−1}, c);
 - numbers: (b, s_0, …, s_{L−1});
 - space: Ã⁰ | Ã¹, s_1 φ'(Z¹) | … | Ã^{L−1}, s_{L−1} φ'(Z^{L−1}) | Z^L | Δ or Ż of two layers.
 """
@@ -34,10 +36,25 @@ from simlab.networks.skeleton import Into, Tile, loops_over
 
 Sizes = NDArray[np.int64]
 TILE_FLOATS = 1 << 22
-MOST_ROWS, LEAST_ROWS = 256, 16
-BLOCK_NEURONS, MOST_BLOCKS = 64, 4
+MOST_ROWS, LEAST_ROWS = 1024, 16
+WIDTHS = 5  # where d, m_1, … begin in `sizes`
+LEAST_NEURONS = 128  # of a layer that is divided
+BLOCK_NEURONS = 512  # four blocks of 256 neurons instead of two of 512 made a step 6 % slower on two threads
 PASS_NEURONS = 4  # whose φ and φ' stay in the first-level cache between two passes
 THREADED_FLOPS = 1 << 19  # a layer of fewer multiplications is not worth waking a thread
+
+
+class Below(NamedTuple):
+    """Where Δ of the layer below goes; without rows below the first layer.
+
+    Delta: (k, T), without the bias.
+    D: of that layer, (k, T).
+    factor: its s for ReLU, where D is Z; otherwise 0.
+    """
+
+    Delta: Reals
+    D: Reals
+    factor: Any
 
 
 class Layer(NamedTuple):
@@ -45,7 +62,7 @@ class Layer(NamedTuple):
 
     W: its weights, (m, k), k counting the bias.
     A: its input Ã, (k, T).
-    D: space for Z, then s φ'(Z), (m, T); f of the last layer.
+    D: space for Z, then s φ'(Z), of ReLU Z itself, (m, T); f of the last layer.
     H: space for s φ(Z), (m, T), within the next layer's input; of the last layer not used.
     """
 
@@ -67,19 +84,19 @@ def tile_rows(sizes: Sizes, n: int) -> int:
 
 @jit
 def space_size(sizes: Sizes, t: int) -> int:
-    return int(t * (2 * np.sum(sizes[4:] + sizes[1]) + 2 * sizes[2]))
+    return int(t * (2 * np.sum(sizes[WIDTHS:] + sizes[1]) + 2 * sizes[2]))
 
 
 @jit
 def _layer(theta: Reals, sizes: Sizes, layer: int, T: int, space: Reals) -> Layer:
     """Layer 1 … L of a tile."""
-    bias, depth, k = sizes[1], sizes[3], sizes[4]
+    bias, depth, k = sizes[1], sizes[3], sizes[WIDTHS]
     at, weight = 0, 0
     for below in range(1, layer):
         at += (k + bias) * T if below == 1 else (2 * k + bias) * T
-        weight += sizes[4 + below] * (k + bias)
-        k = sizes[4 + below]
-    m = sizes[4 + layer]
+        weight += sizes[WIDTHS + below] * (k + bias)
+        k = sizes[WIDTHS + below]
+    m = sizes[WIDTHS + layer]
     W = theta[weight : weight + m * (k + bias)].reshape(m, k + bias)
     A = space[at : at + (k + bias) * T].reshape(k + bias, T)
     at += (k + bias) * T if layer == 1 else (2 * k + bias) * T
@@ -98,29 +115,34 @@ def _spare(sizes: Sizes, T: int, space: Reals) -> Reals:
 
 @jit
 def _block_count(m: int) -> int:
-    return int(max(1, min(MOST_BLOCKS, m // BLOCK_NEURONS)))
+    return int(max(2 if m >= LEAST_NEURONS else 1, m // BLOCK_NEURONS))
 
 
 @jit
-def _hidden(act: Any, phi: Reals, layer: Layer, factor: float, part: int, parts: int) -> None:
-    """H ← s φ(W A) and D ← s φ'(W A), of one part of the neurons."""
+def _hidden(act: Any, net: Net, layer: Layer, factor: Any, part: int, parts: int) -> None:
+    """H ← s φ(W A) and D ← s φ'(W A), of one part of the neurons; of ReLU D ← W A."""
     m = layer.D.shape[0]
     first, last = part * m // parts, (part + 1) * m // parts
     product(layer.W[first:last], layer.A, layer.D[first:last], False)
     for j in range(first, last, PASS_NEURONS):
         e = min(last, j + PASS_NEURONS)
         D, H = layer.D[j:e].reshape(-1), layer.H[j:e].reshape(-1)
-        act(D, H, phi)
-        for i in range(D.size):
-            H[i] *= factor
-            D[i] *= factor
+        if net.sizes[4]:
+            zero = factor * 0
+            for i in range(D.size):
+                H[i] = factor * D[i] if D[i] > zero else zero
+        else:
+            act(D, H, net.phi)
+            for i in range(D.size):
+                H[i] *= factor
+                D[i] *= factor
 
 
 @jit(parallel=True)
-def _hidden_on_all(act: Any, phi: Reals, layer: Layer, factor: float) -> None:
+def _hidden_on_all(act: Any, net: Net, layer: Layer, factor: Any) -> None:
     parts = _block_count(layer.D.shape[0])
     for part in prange(parts):
-        _hidden(act, phi, layer, factor, part, parts)
+        _hidden(act, net, layer, factor, part, parts)
 
 
 @jit
@@ -137,10 +159,10 @@ def forwards(act: Any, net: Net, known: int, X: Reals, space: Reals) -> Reals:
         layer = _layer(net.theta, sizes, number, T, space)
         parts = _block_count(layer.D.shape[0])
         if net.threads > 1 and parts > 1 and layer.W.size * T >= THREADED_FLOPS:
-            _hidden_on_all(act, net.phi, layer, numbers[1 + number])
+            _hidden_on_all(act, net, layer, numbers[1 + number])
         else:
             for part in range(parts):
-                _hidden(act, net.phi, layer, numbers[1 + number], part, parts)
+                _hidden(act, net, layer, numbers[1 + number], part, parts)
         if bias:
             _layer(net.theta, sizes, number + 1, T, space).A[-1] = numbers[0]
     layer = _layer(net.theta, sizes, depth, T, space)
@@ -149,12 +171,9 @@ def forwards(act: Any, net: Net, known: int, X: Reals, space: Reals) -> Reals:
 
 
 @jit
-def _behind(layer: Layer, Delta: Reals, G: Reals, add: bool, slope: Reals, below: Reals, part: int) -> None:
-    """G ← Δ Ãᵀ, added to it where `add`, and below ← (Wᵀ Δ) ⊙ slope, of one part of their rows.
-
-    slope, below: without rows in the first layer, which has none below.
-    """
-    m, k = Delta.shape[0], below.shape[0]
+def _behind(layer: Layer, Delta: Reals, G: Reals, add: bool, below: Below, part: int) -> None:
+    """G ← Δ Ãᵀ, added to it where `add`, and Δ of the layer below ← (Wᵀ Δ) ⊙ s φ', of one part of their rows."""
+    m, k = Delta.shape[0], below.Delta.shape[0]
     parts = _block_count(m)
     if part < parts:
         first, last = part * m // parts, (part + 1) * m // parts
@@ -162,16 +181,22 @@ def _behind(layer: Layer, Delta: Reals, G: Reals, add: bool, slope: Reals, below
     parts = _block_count(k)
     if k and part < parts:
         first, last = part * k // parts, (part + 1) * k // parts
-        product(layer.W[:, first:last].T, Delta, below[first:last], False)
+        product(layer.W[:, first:last].T, Delta, below.Delta[first:last], False)
+        factor, zero = below.factor, below.factor * 0
         for j in range(first, last):
-            for i in range(below.shape[1]):
-                below[j, i] *= slope[j, i]
+            into, D = below.Delta[j], below.D[j]
+            if factor > 0:
+                for i in range(into.size):
+                    into[i] = factor * into[i] if D[i] > zero else zero
+            else:
+                for i in range(into.size):
+                    into[i] *= D[i]
 
 
 @jit(parallel=True)
-def _behind_on_all(layer: Layer, Delta: Reals, G: Reals, add: bool, slope: Reals, below: Reals) -> None:
-    for part in prange(max(_block_count(Delta.shape[0]), _block_count(below.shape[0]))):
-        _behind(layer, Delta, G, add, slope, below, part)
+def _behind_on_all(layer: Layer, Delta: Reals, G: Reals, add: bool, below: Below) -> None:
+    for part in prange(max(_block_count(Delta.shape[0]), _block_count(below.Delta.shape[0]))):
+        _behind(layer, Delta, G, add, below, part)
 
 
 @jit
@@ -185,16 +210,17 @@ def backwards(net: Net, known: int, X: Reals, R: Reals, into: Into, add: bool, s
         weight -= layer.W.size
         G = into.out[weight : weight + layer.W.size].reshape(layer.W.shape)
         half = (number % 2) * widest * T  # Δ^{ℓ−1} and Δ^ℓ take turns in the two halves of `spare`
-        k = sizes[3 + number] if number > 1 else 0
-        below = spare[half : half + k * T].reshape(k, T)
-        slope = _layer(net.theta, sizes, max(1, number - 1), T, space).D
+        k = sizes[WIDTHS + number - 1] if number > 1 else 0
+        inner = _layer(net.theta, sizes, max(1, number - 1), T, space).D
+        factor = net.numbers[number] if sizes[4] else net.numbers[number] * 0
+        below = Below(spare[half : half + k * T].reshape(k, T), inner, factor)
         parts = max(_block_count(Delta.shape[0]), _block_count(k))
         if net.threads > 1 and parts > 1 and layer.W.size * T >= THREADED_FLOPS:
-            _behind_on_all(layer, Delta, G, add, slope, below)
+            _behind_on_all(layer, Delta, G, add, below)
         else:
             for part in range(parts):
-                _behind(layer, Delta, G, add, slope, below, part)
-        Delta = below
+                _behind(layer, Delta, G, add, below, part)
+        Delta = below.Delta
 
 
 @jit
@@ -215,12 +241,14 @@ def pushed(act: Any, net: Net, known: int, v: Reals, X: Reals, space: Reals) -> 
         if number > 1:
             product(layer.W[:, : k - bias], tangent, Z, True)
         if number < depth:
+            factor, zero = net.numbers[1 + number], net.numbers[0] * 0
             for j in range(m):
                 for i in range(T):
-                    Z[j, i] *= layer.D[j, i]
+                    slope = (factor if layer.D[j, i] > zero else zero) if sizes[4] else layer.D[j, i]
+                    Z[j, i] *= slope
         weight += m * k
         tangent = Z
     return f
 
 
-LOOPS = loops_over(Tile(forwards, backwards, pushed, tile_rows, space_size), "mlp")
+LOOPS = loops_over(Tile(forwards, backwards, pushed, tile_rows, space_size, even=True), "mlp")

@@ -188,7 +188,8 @@ class MLP(Wide, Trainable):
         self._refuse_jump()
         widths = self._widths(dim)
         bias = int(self.biased)
-        sizes = np.array([most_rows(widths), bias, max(widths) + bias, self.depth, *widths], dtype=np.int64)
+        plain = self.activation.relu_shift() == 0.0
+        sizes = np.array([most_rows(widths), bias, max(widths) + bias, self.depth, plain, *widths], dtype=np.int64)
         factors, constant = self._multipliers(dim)
         return Loops(
             compiled=LOOPS,
