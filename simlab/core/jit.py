@@ -10,6 +10,7 @@ It differs from `numba.njit` in these points:
 - Functions outside simlab and the packages that add kinds to it are compiled, but not kept on disk: the sources of
   their helpers are not known.
 - Signatures are compiled when they are first needed (`declared`), not when they are declared.
+- Threads of parallel loops do not spin for long (`waiting`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from numpy.typing import DTypeLike
 from simlab.core.code_cache import CodeCache
 from simlab.core.declared import declare
 from simlab.core.sources import in_package
+from simlab.core.waiting import wait_briefly
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -57,6 +59,8 @@ def jit(
             func.__qualname__ = (
                 func.__qualname__.removesuffix(suffix) + suffix
             )  # once, though `per_real` decorates a function once per type
+        if flags.get("parallel"):
+            wait_briefly()
         dispatcher: Any = numba.njit(**{**FLAGS, **flags})(func)
         dispatcher.declared = tuple(signatures or ())
         if named != "" and in_package(func.__code__.co_filename):
