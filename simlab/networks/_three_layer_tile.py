@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.jit import jit
-from simlab.networks._two_layer_tile import FAST, FIRST, SECOND, add_product, plain_layer, rows_within
+from simlab.networks._two_layer_tile import FAST, FIRST, SECOND, add_product, plain_layer, tile_rows
 from simlab.networks.signature import Net, Reals
 from simlab.networks.skeleton import Into, Tile, loops_over, row_blocks
 
@@ -64,11 +64,6 @@ class Matrices(NamedTuple):
     dZ: Reals
     F: Reals
     f: Reals
-
-
-@jit
-def tile_rows(sizes: Sizes, n: int) -> int:
-    return rows_within(n, sizes[0])
 
 
 @jit

@@ -52,14 +52,8 @@ def scale(numbers: Reals) -> Any:
 
 
 @jit
-def rows_within(n: int, m: int) -> int:
-    """Rows of the largest tile of n rows and m neurons."""
-    return min(TILE_ROWS if m < WIDE_NEURONS else WIDE_TILE_ROWS, n)
-
-
-@jit
 def tile_rows(sizes: Sizes, n: int) -> int:
-    return rows_within(n, sizes[0])
+    return min(TILE_ROWS if sizes[0] < WIDE_NEURONS else WIDE_TILE_ROWS, n)
 
 
 @jit

@@ -39,6 +39,20 @@ class Descent:
         return self.descend(self.flow.steps)
 
 
+class EarlyAndLast(Descent):
+    """Answers are compared after `compared` steps, which a subclass sets, and after all."""
+
+    compared: int
+
+    def run(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """θ after `compared` steps, and after all."""
+        state = copy.deepcopy(self.begun)
+        self.flow.advance(self.problem, state, self.compared, float("inf"))
+        early = state.theta.copy()
+        self.flow.advance(self.problem, state, self.flow.steps, float("inf"))
+        return early, state.theta
+
+
 class TwoLayerDescent(Descent):
     """Of a two-layer net with θ = (a, W)."""
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
-from descent import Descent, problem_of, simlab
+from descent import EarlyAndLast, problem_of, simlab
 from mlp_net import answers, start
 from numpy.typing import NDArray
 from serve import Arrays, serve
 
 
-class MLPDescent(Descent):
+class MLPDescent(EarlyAndLast):
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         y, self.start = start(parameters, inputs)
         self.X, self.compared = inputs["X"], parameters["compared"]
@@ -31,14 +30,6 @@ class MLPDescent(Descent):
             self.flow = simlab("flows").GradientDescent(**rates)
         self.begun = self.flow.start(self.problem, np.concatenate([W.ravel() for W in self.start]), streams)
         self.descend(1)
-
-    def run(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """θ after `compared` steps, and after all."""
-        state = copy.deepcopy(self.begun)
-        self.flow.advance(self.problem, state, self.compared, float("inf"))
-        early = state.theta.copy()
-        self.flow.advance(self.problem, state, self.flow.steps, float("inf"))
-        return early, state.theta
 
     def answer(self, result: tuple[NDArray[Any], NDArray[Any]]) -> Arrays:
         early, last = (self.network.layers(theta.astype(np.float64), self.X.shape[1]) for theta in result)

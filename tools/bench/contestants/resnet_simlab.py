@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
-from descent import Descent, problem_of, simlab
+from descent import EarlyAndLast, problem_of, simlab
 from numpy.typing import NDArray
 from serve import Arrays, serve
 
 TRAINED = ("W", "b1", "V", "b2")
 
 
-class Epochs(Descent):
+class Epochs(EarlyAndLast):
     def __init__(self, parameters: dict[str, Any], inputs: Arrays) -> None:
         (k, m), self.dim = inputs["A"].shape, inputs["X"].shape[1]
         self.network = simlab("networks").ResNet3(width=m, outputs=k, form="residual", inner="factored")
@@ -25,14 +24,6 @@ class Epochs(Descent):
         self.begun = self.flow.start(self.problem, theta0, streams)
         self.compared = parameters["compared"]
         self.descend(1)
-
-    def run(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """θ after `compared` steps, and after all."""
-        state = copy.deepcopy(self.begun)
-        self.flow.advance(self.problem, state, self.compared, float("inf"))
-        early = state.theta.copy()
-        self.flow.advance(self.problem, state, self.flow.steps, float("inf"))
-        return early, state.theta
 
     def answer(self, result: tuple[NDArray[Any], NDArray[Any]]) -> Arrays:
         early, last = result
