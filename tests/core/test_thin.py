@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from simlab.core.thin import product, whole
 from simlab.flows.problem import Problem
 from simlab.networks import ResNet3
 from simlab.networks._resnet_factored import CHUNK_NEURONS
-from simlab.networks._thin import product, whole
 from simlab.networks.bound import Bound
 
 
