@@ -145,7 +145,7 @@ def test_one_line_says_what_is_wrong(changed: dict[str, Any], says: str) -> None
 
 @pytest.mark.parametrize(("loss", "y", "outputs", "says"), LABELS, ids=[says[:40] for *_, says in LABELS])
 def test_the_estimator_says_the_same(loss: str, y: Any, outputs: int, says: str) -> None:
-    net = networks.get(**{**NETWORK, "outputs": outputs})
+    net = networks.MLP(width=4, depth=2, outputs=outputs)
     machine = training.TrainedNetwork(net, flows.GradientDescent(steps=5, step=0.1), loss=loss, seed=0)
     with pytest.raises(BadInput) as caught:
         machine.fit(arrays()["X"], y)
