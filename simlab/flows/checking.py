@@ -68,7 +68,7 @@ def _labels(X: Array, outputs: int, loss: Loss | None) -> Array:
     """Labels that the loss takes: sin⟨k, x⟩, its sign, or which of several phases has the largest sine."""
     along = X @ np.arange(1.0, DIM + 1.0)
     if loss is None or loss.labels == "real":
-        return np.sin(along)
+        return np.asarray(np.sin(along))
     scores = np.sin(along[:, np.newaxis] + np.arange(outputs))
     wanted = np.where(scores[:, 0] > 0, 1.0, -1.0) if outputs == 1 else np.argmax(scores, axis=1)
     return loss.encode(wanted, outputs, several=False)
