@@ -88,7 +88,6 @@ def test_a_rule_finds_what_it_forbids(rule: str, text: str) -> None:
         ("comparisons of a kind's name", 'kind == "relu"\nflow.kind == other.kind\n'),
         ("underscored imports across rooms", "from simlab.lab._pool import Pool\nfrom simlab.lab import _pool\n"),
         ("underscored imports across rooms", "from simlab.core import __version__\n"),
-        (LONG, f"@jit\ndef f({NINE}):\n    pass\n"),
         (LONG, f"@app.command()\ndef f({NINE}):\n    pass\n"),
         (LONG, "def f(a, b, c, d, e, f, g, h):\n    pass\n"),
         ("type: ignore", 'x = "# type: ignore"\n'),
@@ -97,6 +96,11 @@ def test_a_rule_finds_what_it_forbids(rule: str, text: str) -> None:
 )
 def test_a_rule_lets_the_rest_pass(rule: str, text: str) -> None:
     assert not found(rule, text)
+
+
+@pytest.mark.parametrize("decorator", ["jit", "jit(parallel=True)", "per_real(SIGNATURE)", "intrinsic"])
+def test_compiled_functions_are_no_exception(decorator: str) -> None:
+    assert found(LONG, f"@{decorator}\ndef f({NINE}):\n    pass\n") == [2]
 
 
 def test_a_long_signature_is_allowed_by_name_alone() -> None:

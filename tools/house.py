@@ -22,8 +22,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOST_ARGUMENTS = 8
-COMPILED = {"jit", "njit", "per_real", "vectorize", "guvectorize", "intrinsic", "overload", "function"}
-"""Decorators of compiled functions, whose argument lists may be longer."""
 KIND_NAMES = {"kind", "kind_of"}
 ALL = ("simlab", "tools")
 NO_KINDS = {
@@ -148,14 +146,14 @@ def private_imports(source: Source) -> Iterator[Found]:
 
 
 def long_argument_lists(source: Source) -> Iterator[Found]:
-    """Functions of more than eight arguments; ``self`` and ``cls`` do not count.
+    """Functions of more than eight arguments, compiled ones too; ``self`` and ``cls`` do not count.
 
-    Compiled functions and commands may have more, and those in `LONG_SIGNATURES`.
+    Commands may have more, and those in `LONG_SIGNATURES`.
     """
     allowed, _ = LONG_SIGNATURES.get(source.file, (set(), ""))
     for node in ast.walk(source.tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name not in allowed:
-            if _is_compiled(node, source.tree) or any(_name(one) == "command" for one in node.decorator_list):
+            if any(_name(one) == "command" for one in node.decorator_list):
                 continue
             a = node.args
             names = [one.arg for one in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
@@ -236,18 +234,6 @@ def _is_private(name: str) -> bool:
 def _room(file: str) -> tuple[str, ...]:
     """("simlab", "networks") of simlab/networks/mlp.py; ("simlab",) of simlab/training.py."""
     return tuple(Path(file).parts[:-1][:2])
-
-
-def _is_compiled(function: ast.FunctionDef | ast.AsyncFunctionDef, tree: ast.Module) -> bool:
-    """Decorated as compiled, passed to such a decorator by name, or inside a function that is."""
-    if any(_name(one) in COMPILED for one in function.decorator_list):
-        return True
-    for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and any(_name(arg) == function.name for arg in node.args)):
-            continue
-        if _name(node) in COMPILED or (isinstance(node.func, ast.Call) and _name(node.func) in COMPILED):
-            return True
-    return False
 
 
 def lines(root: Path, folders: tuple[str, ...]) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -69,7 +70,7 @@ def _gemm(typing: Any, A: Any, B: Any, C: Any, add: Any) -> Any:
 
 
 @jit
-def product(A: Reals, B: Reals, C: Reals, add: bool) -> None:
+def blas_product(A: Reals, B: Reals, C: Reals, add: bool) -> None:
     """C ← A B, added to C where `add`.
 
     A: (m, k), its rows or its columns contiguous: a slice or a transpose of a matrix.
@@ -77,3 +78,11 @@ def product(A: Reals, B: Reals, C: Reals, add: bool) -> None:
     C: (m, n), rows contiguous; may be some columns of a wider matrix.
     """
     _gemm(A, B, C, add)
+
+
+def plain_product(A: Reals, B: Reals, C: Reals, add: bool) -> None:
+    """As `blas_product`, by NumPy: for where numba's JIT is off, and no intrinsic runs."""
+    C[:, :] = C + A @ B if add else A @ B
+
+
+product = plain_product if numba.config.DISABLE_JIT else blas_product

@@ -54,6 +54,8 @@ def jit(
     """
 
     def decorate(func: F) -> F:
+        if numba.config.DISABLE_JIT:  # NUMBA_DISABLE_JIT=1, for a debugger: plain Python
+            return func
         if named:
             suffix = "_" + "".join(letter if letter.isalnum() else "_" for letter in named)
             func.__qualname__ = (

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -81,19 +82,21 @@ def _phi(builder: Any, kind: Any, *incoming: Any) -> Any:
 
 
 @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def _block(
-    typing: Any, rows: Any, vectors: Any, start: Any, L: Any, R: Any, times: Any, C: Any, row: Any, column: Any
-) -> Any:
-    """LLVM code of a block of C = (start + L R) ⊙ times: `rows` rows from `row`, `vectors` vectors from `column`."""
+def _block(typing: Any, rows: Any, vectors: Any, matrices: Any, row: Any, column: Any) -> Any:
+    """LLVM code of a block of C = (start + L R) ⊙ times: `rows` rows from `row`, `vectors` vectors from `column`.
+
+    matrices: (start, L, R, times, C).
+    """
     height, width = rows.literal_value, vectors.literal_value
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        values = cgutils.unpack_tuple(builder, args[2])
         before, left, right, after, out = (
-            _Operand(context, builder, kind, value) for kind, value in zip(signature.args[2:7], args[2:7], strict=True)
+            _Operand(context, builder, kind, value) for kind, value in zip(matrices, values, strict=True)
         )
         word, zero = ir.IntType(64), ir.Constant(out.vector, [0.0] * out.vector.count)
-        down = [builder.add(args[7], word(r)) for r in range(height)]
-        across = [builder.add(args[8], word(v * out.vector.count)) for v in range(width)]
+        down = [builder.add(args[3], word(r)) for r in range(height)]
+        across = [builder.add(args[4], word(v * out.vector.count)) for v in range(width)]
         places = [(r, c) for r in down for c in across]
         entry = builder.block
         names = "bias", "matrix", "begin", "loop", "done", "times", "end"
@@ -138,7 +141,7 @@ def _block(
             out.store(value, *place)
         return context.get_dummy_value()
 
-    return types.void(rows, vectors, start, L, R, times, C, row, column), code
+    return types.void(rows, vectors, matrices, row, column), code
 
 
 def _strip(vectors: int) -> Any:
@@ -146,12 +149,12 @@ def _strip(vectors: int) -> Any:
 
     @jit(named=str(vectors))
     def strip(start: Reals, L: Reals, R: Reals, times: Reals, C: Reals, column: int) -> None:
-        rows = C.shape[0]
+        rows, matrices = C.shape[0], (start, L, R, times, C)
         in_blocks = rows // BLOCK_ROWS * BLOCK_ROWS
         for row in range(0, in_blocks, BLOCK_ROWS):
-            _block(BLOCK_ROWS, vectors, start, L, R, times, C, row, column)
+            _block(BLOCK_ROWS, vectors, matrices, row, column)
         for row in range(in_blocks, rows):
-            _block(1, vectors, start, L, R, times, C, row, column)
+            _block(1, vectors, matrices, row, column)
 
     return strip
 
@@ -160,7 +163,7 @@ _one, _two, _three = (_strip(vectors) for vectors in (1, 2, 3))
 
 
 @jit
-def product(start: Reals, L: Reals, R: Reals, times: Reals, C: Reals) -> None:
+def vector_product(start: Reals, L: Reals, R: Reals, times: Reals, C: Reals) -> None:
     """C ← (start + L R) ⊙ times.
 
     start: matrix like C; a single column, added to all; or a matrix without columns for 0.
@@ -182,3 +185,21 @@ def product(start: Reals, L: Reals, R: Reals, times: Reals, C: Reals) -> None:
         else:
             _two(start, L, R, times, C, column)
             column += 2 * lanes
+
+
+@jit
+def plain_product(start: Reals, L: Reals, R: Reals, times: Reals, C: Reals) -> None:
+    """As `vector_product`, but for rounding, by plain loops: for where numba's JIT is off, and no intrinsic runs."""
+    for row in range(C.shape[0]):
+        for column in range(C.shape[1]):
+            total = C.dtype.type(0)
+            if start.shape[1] == 1:
+                total = start[row, 0]
+            elif start.shape[1] > 1:
+                total = start[row, column]
+            for p in range(L.shape[1]):
+                total += L[row, p] * R[p, column]
+            C[row, column] = total * times[row, column] if times.shape[1] > 0 else total
+
+
+product = plain_product if numba.config.DISABLE_JIT else vector_product

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,13 @@ class Course:
     cache: dict[str, Any] = field(default_factory=dict)
 
 
+class Known(TypedDict, total=False):
+    """What is known of the samples, as the attributes of `SampledCourse`."""
+
+    data: Law | None
+    target: Function | None
+
+
 @dataclass(kw_only=True)
 class SampledCourse(Course):
     """A network on samples.
@@ -91,15 +98,15 @@ class SampledCourse(Course):
         *,
         dtype: str = "float64",
         fresh: Fresh | None = None,
-        data: Law | None = None,
-        target: Function | None = None,
         loss: Loss | None = None,
+        **known: Unpack[Known],
     ) -> Self:
         """The course of an experiment's flow on these samples, from the weights theta0.
 
         dtype: precision of the flow, "float64" or "float32".
         fresh: draws new samples, for a flow that wants them.
         loss: what is minimised; None for squared. The samples' labels are as it takes them.
+        known: data and target, as the attributes.
         """
         X, y = samples.X, samples.y
 
@@ -113,5 +120,5 @@ class SampledCourse(Course):
             linearised = problem(linear, width), linear.around(theta0)
         return cls(
             problem=problem(network, width), theta0=theta0, linearised=linearised, network=network, samples=samples,
-            data=data, target=target,
+            **known,
         )  # fmt: skip

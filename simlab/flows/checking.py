@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
@@ -14,10 +15,17 @@ from simlab.core.parsing import choose
 from simlab.core.rng import Streams
 from simlab.flows.flow import Flow, FlowState
 from simlab.flows.problem import GOING, Problem
+from simlab.losses.loss import Loss
+from simlab.losses.squared import Squared
 from simlab.networks.bound import Bound
 
 Array = NDArray[Any]
 SAMPLES, DIM, WIDTH = 12, 4, 8
+LOSSES: dict[str, dict[str, Any]] = {
+    "logistic": {"trained": "second"},
+    "softmax": {"kind": "mlp", "depth": 1, "outputs": 3},
+}
+"""Loss → fields of the network on which a flow is checked with it: both are convex in the weights that are trained."""
 SINGLE_TOLERANCE = 1e-4
 """How far a flow in float32 may end from the same one in float64, relative to the largest weight."""
 
@@ -33,24 +41,37 @@ def check_flow(flow: Flow) -> None:
     _check_streams(flow, whole)
     _check_frozen(flow)
     _check_convex(flow)
+    _check_losses(flow)
     _check_single(flow, whole)
 
 
-def small_problem(flow: Flow, dtype: Any = np.float64, **fields: Any) -> tuple[Problem, Array]:
-    """(problem, θ₀) of a tanh net on Gaussian inputs, or as `fields` of a two-layer net say."""
+def small_problem(
+    flow: Flow, dtype: Any = np.float64, loss: Loss | None = None, **fields: Any
+) -> tuple[Problem, Array]:
+    """(problem, θ₀) of a tanh net on Gaussian inputs, or as `fields` of a network say. loss: None for squared."""
     network = choose("networks", {"kind": "two_layer", "width": WIDTH, "activation": "tanh"} | fields, "network")
     law = choose("data", {"kind": "gaussian", "dim": DIM}, "data")
     flow.check_network(network, SAMPLES, np.dtype(dtype).name, law)
+
+    def fresh(rows: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        X = rng.standard_normal((rows, DIM))
+        return X, _labels(X, network.output_count(), loss)
+
     rng = np.random.default_rng(0)
-    X, y = _fresh(SAMPLES, rng)
+    X, y = fresh(SAMPLES, rng)
     theta0 = network.initialise(DIM, rng)
     bound = Bound(network, DIM, dtype)
-    return Problem.of(bound, X, y, flow.output_scale(), width=WIDTH, fresh=_fresh), theta0
+    return Problem.of(bound, X, y, flow.output_scale(), loss, width=WIDTH, fresh=fresh), theta0
 
 
-def _fresh(rows: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    X = rng.standard_normal((rows, DIM))
-    return X, np.sin(X @ np.arange(1.0, DIM + 1.0))
+def _labels(X: Array, outputs: int, loss: Loss | None) -> Array:
+    """Labels that the loss takes: sin⟨k, x⟩, its sign, or which of several phases has the largest sine."""
+    along = X @ np.arange(1.0, DIM + 1.0)
+    if loss is None or loss.labels == "real":
+        return np.asarray(np.sin(along))
+    scores = np.sin(along[:, np.newaxis] + np.arange(outputs))
+    wanted = np.where(scores[:, 0] > 0, 1.0, -1.0) if outputs == 1 else np.argmax(scores, axis=1)
+    return loss.encode(wanted, outputs, several=False)
 
 
 def _marks(flow: Flow) -> tuple[float, float]:
@@ -58,9 +79,12 @@ def _marks(flow: Flow) -> tuple[float, float]:
     return (0.26 * flow.last() if flow.clock == "time" else np.ceil(0.34 * flow.last())), flow.last()
 
 
-def _run(flow: Flow, dtype: Any = np.float64, **fields: Any) -> FlowState:
+def _run(flow: Flow, dtype: Any = np.float64, loss: Loss | None = None, **fields: Any) -> FlowState:
     """The state at the end, in one go."""
-    problem, theta0 = small_problem(flow, dtype, **fields)
+    return _ended(flow, *small_problem(flow, dtype, loss, **fields))
+
+
+def _ended(flow: Flow, problem: Problem, theta0: Array) -> FlowState:
     state = flow.start(problem, theta0, Streams(5))
     for until in _marks(flow):
         flow.advance(problem, state, until, 1e9)
@@ -100,16 +124,16 @@ def _check_state(flow: Flow) -> FlowState:
     return whole
 
 
-def _check_stops(flow: Flow, whole: FlowState) -> None:
+def _check_stops(flow: Flow, whole: FlowState, loss: Loss | None = None, **fields: Any) -> None:
     """Stretches of a few steps each, the state through `arrays` and pickle and the problem made anew after each."""
-    problem, theta0 = small_problem(flow)
+    problem, theta0 = small_problem(flow, loss=loss, **fields)
     state = flow.start(problem, theta0, Streams(5))
     paces = cycle((20.0, 150.0, 40.0))
     for until in _marks(flow):
         while flow.now(state) < until:
             before = flow.now(state)
             state = flow.state_class.of(pickle.loads(pickle.dumps(state.arrays())))
-            problem, _ = small_problem(flow)
+            problem, _ = small_problem(flow, loss=loss, **fields)
             problem.steps_per_second = next(paces)
             flow.advance(problem, state, until, 0.0)
             ensure(flow.now(state) > before, f"{flow!r}.advance made no step from {flow.clock} {before}")
@@ -146,6 +170,24 @@ def _check_convex(flow: Flow) -> None:
     problem, theta0 = small_problem(flow, trained="second")
     before, after = problem.loss(theta0), problem.loss(_run(flow, trained="second").theta)
     ensure(after < before, f"{flow!r}: a convex loss rose from {before:.6g} to {after:.6g}")
+
+
+def _check_losses(flow: Flow) -> None:
+    """Losses of classes on linear models: the loss falls, it is the one asked for, and stopping changes nothing."""
+    for kind, fields in LOSSES.items():
+        loss: Loss = choose("losses", kind, "loss")
+        try:
+            problem, theta0 = small_problem(flow, loss=loss, **fields)
+        except ValueError:  # what `check_network` refuses: time in units of a width that the network lacks
+            continue
+        state = _ended(flow, problem, theta0)
+        ensure(state.ending == GOING, f"{flow!r} with loss {kind!r}: ended early (ending = {state.ending})")
+        before, after = problem.loss(theta0), problem.loss(state.theta)
+        ensure(after < before, f"{flow!r}: a convex loss, {kind}, rose from {before:.6g} to {after:.6g}")
+        squared = _ended(flow, replace(small_problem(flow, loss=loss, **fields)[0], loss_kind=Squared()), theta0)
+        same = np.array_equal(state.theta, squared.theta)
+        ensure(not same, f"{flow!r}: the squared loss and {kind} lead to the same weights")
+        _check_stops(flow, state, loss, **fields)
 
 
 def _check_single(flow: Flow, double: FlowState) -> None:

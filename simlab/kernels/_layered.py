@@ -69,8 +69,9 @@ class Layered(Leaf):
         x, y, out = pairs.x, pairs.y, np.empty((len(leaves), pairs.t.size))
         X = first._points(x, pairs.dim)
         Y = X if y is x else first._points(y, pairs.dim)
-        indices, correlation = (pairs.rows, pairs.columns), (pairs.t, pairs.s)
-        _recursion.pairs(dual, a, c, x, y, X, Y, *indices, *correlation, depths, tangents, out)
+        chosen = _recursion.Chosen(pairs.rows, pairs.columns, pairs.t, pairs.s)
+        wanted = _recursion.Wanted(depths, tangents)
+        _recursion.pairs(dual, a, c, _recursion.Inputs(x, X), _recursion.Inputs(y, Y), chosen, wanted, out)
         return out[np.argsort(order)]
 
     def constants(self, dim: int) -> Floats:

@@ -17,6 +17,7 @@ sums of positive terms, nothing cancels. The constant part σ_b² has t_i = 0, s
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import boolean, float64, int64, types, void
@@ -68,28 +69,59 @@ def _balanced(t: float, s: float) -> tuple[float, float]:
     return (min(t, 1.0), 2.0 - min(t, 1.0)) if t <= s else (2.0 - min(s, 1.0), min(s, 1.0))
 
 
+class Inputs(NamedTuple):
+    """Inputs as the recursion needs them.
+
+    norms: (n,).
+    table: (n, depth, 5), by `points`.
+    """
+
+    norms: Floats
+    table: Floats
+
+
+class Chosen(NamedTuple):
+    """Pairs of inputs.
+
+    rows, columns: (pairs,), indices into the first and the second inputs.
+    t, s: (pairs,), their correlations 1 − t = s − 1.
+    """
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    t: Floats
+    s: Floats
+
+
+class Wanted(NamedTuple):
+    """Kernels that are asked for.
+
+    depths: (kernels,), ascending.
+    tangents: (kernels,), Θ where true, else K.
+    """
+
+    depths: NDArray[np.int64]
+    tangents: NDArray[np.bool_]
+
+
 @jit
 def _pair(
     dual: Dual,
     a: Floats,
     c: Floats,
     xy: tuple[float, float],
-    t: float,
-    s: float,
-    X: Floats,
-    Y: Floats,
-    depths: NDArray[np.int64],
-    tangents: NDArray[np.bool_],
+    correlation: tuple[float, float],
+    tables: tuple[Floats, Floats],
+    wanted: Wanted,
     out: Floats,
 ) -> None:
     """Kernels of one pair of inputs at every requested (depth, tangent), into `out`.
 
     xy: norms of the two inputs.
-    t, s: their correlation 1 − t = s − 1.
-    X, Y : (depth, 5), their tables by `points`.
-    depths : (kernels,), ascending.
-    tangents : (kernels,), Θ where true, else K.
+    correlation: (t, s).
+    tables: those of the two inputs, (depth, 5).
     """
+    (t, s), (X, Y), depths, tangents = correlation, tables, wanted.depths, wanted.tangents
     bias, skip, mix, weight = c[0], c[2], c[3], c[4]
     root_first = math.sqrt(c[1])
     root_bias, root_mixed_bias, root_skip = math.sqrt(bias), math.sqrt(mix * bias), math.sqrt(skip)
@@ -101,11 +133,11 @@ def _pair(
     if norm > 0.0 and bias > 0.0:
         gap = (root_bias * root_first * (xy[0] - xy[1])) ** 2 / (norm + bias + g)
         t, s = _balanced((gap + g * t) / norm, (gap + g * s + 2.0 * bias) / norm)
-    wanted = 0
+    at = 0
     for layer in range(depths[-1]):
-        while wanted < depths.size and depths[wanted] == layer + 1:
-            out[wanted] = theta if tangents[wanted] else K
-            wanted += 1
+        while at < depths.size and depths[at] == layer + 1:
+            out[at] = theta if tangents[at] else K
+            at += 1
         if layer + 1 == depths[-1]:
             break
         q, p = X[layer, VARIANCE_IN], Y[layer, VARIANCE_IN]
@@ -127,51 +159,22 @@ def _pair(
             t, s = _balanced((gap + g * tau + h * t) / norm, (gap + g * sigma + h * s + 2.0 * mix * bias) / norm)
 
 
-@jit(
-    signatures=[
-        void(
-            _DUAL,
-            float64[::1],
-            float64[::1],
-            float64[::1],
-            float64[::1],
-            float64[:, :, ::1],
-            float64[:, :, ::1],
-            int64[::1],
-            int64[::1],
-            float64[::1],
-            float64[::1],
-            int64[::1],
-            boolean[::1],
-            float64[:, ::1],
-        )
-    ]
-)
-def pairs(
-    dual: Dual,
-    a: Floats,
-    c: Floats,
-    x: Floats,
-    y: Floats,
-    X: Floats,
-    Y: Floats,
-    rows: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    t: Floats,
-    s: Floats,
-    depths: NDArray[np.int64],
-    tangents: NDArray[np.bool_],
-    out: Floats,
-) -> None:
-    """out[k] : (pairs,) for every requested kernel k; the arguments are those of `_pair` for many pairs.
+_INPUTS = types.NamedTuple((float64[::1], float64[:, :, ::1]), Inputs)
+_CHOSEN = types.NamedTuple((int64[::1], int64[::1], float64[::1], float64[::1]), Chosen)
+_WANTED = types.NamedTuple((int64[::1], boolean[::1]), Wanted)
 
-    x : (n,), y : (m,), norms.
-    X : (n, depth, 5), Y : (m, depth, 5), tables by `points`.
-    rows, columns : (pairs,), indices into x, X and y, Y.
-    t, s : (pairs,).
+
+@jit(signatures=[void(_DUAL, float64[::1], float64[::1], _INPUTS, _INPUTS, _CHOSEN, _WANTED, float64[:, ::1])])
+def pairs(
+    dual: Dual, a: Floats, c: Floats, first: Inputs, second: Inputs, chosen: Chosen, wanted: Wanted, out: Floats
+) -> None:
+    """out[k] : (pairs,) for every requested kernel k.
+
+    dual, a, c: as in `points`.
     """
-    values = np.empty(depths.size)
-    for i in range(rows.size):
-        j, k = rows[i], columns[i]
-        _pair(dual, a, c, (x[j], y[k]), t[i], s[i], X[j], Y[k], depths, tangents, values)
+    values = np.empty(wanted.depths.size)
+    for i in range(chosen.rows.size):
+        j, k = chosen.rows[i], chosen.columns[i]
+        xy, tables = (first.norms[j], second.norms[k]), (first.table[j], second.table[k])
+        _pair(dual, a, c, xy, (chosen.t[i], chosen.s[i]), tables, wanted, values)
         out[:, i] = values

@@ -15,6 +15,9 @@ Floats = NDArray[np.float64]
 DIM = 4  # dimension d of the inputs
 ROWS = 6  # inputs that are compared one by one
 ROUNDING = 1e-11  # relative error of what is summed in another order
+STEP = 1e-6  # of central differences, relative to the largest weight
+DIFFERENCES = 1e-7  # relative error of what is compared with central differences
+SINGLE = 1e-5  # relative error of float32
 STANDARD_ERRORS = 6.0  # that a Monte Carlo mean may be away
 
 
@@ -24,6 +27,18 @@ def inputs(rows: int, dim: int = DIM, seed: int = 0) -> Floats:
 
 def start_weights(network: Trainable, dim: int = DIM, seed: int = 1) -> Floats:
     return network.initialise(dim, np.random.default_rng(seed))
+
+
+def differences(network: Trainable, theta: Floats, X: Floats) -> Floats:
+    """J = ∂f_c(x_i)/∂θ_k : (n, c, size) by central differences of `forward`, 0 where θ is not trained."""
+    J = np.zeros((len(X), network.output_count(), theta.size))
+    h = STEP * float(np.max(np.abs(theta)))
+    for k in network.loops(X.shape[1]).trained:
+        e = np.zeros(theta.size)
+        e[k] = h
+        change = network.forward(theta + e, X) - network.forward(theta - e, X)
+        J[:, :, k] = change.reshape(len(X), -1) / (2 * h)
+    return J
 
 
 def check_same(got: Any, wanted: Any, says: str, relative: float = ROUNDING, scale: float | None = None) -> None:

@@ -11,7 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.checking import check_value, ensure
-from simlab.networks._checking import DIM, ROWS, ability, check_same, inputs, refused, size_of, start_weights, with_nan
+from simlab.networks._checking import (
+    DIFFERENCES,
+    DIM,
+    ROWS,
+    SINGLE,
+    ability,
+    check_same,
+    differences,
+    inputs,
+    refused,
+    size_of,
+    start_weights,
+    with_nan,
+)
+from simlab.networks._checking_losses import check_losses
 from simlab.networks._checking_maps import check_draw, check_exact, check_features_of, check_layers
 from simlab.networks.bound import Bound, diverged_weights
 from simlab.networks.limit import Limit
@@ -20,9 +34,6 @@ from simlab.networks.network import FeatureMap, Network, ThreeLayer, Trainable
 Floats = NDArray[np.float64]
 MANY_ROWS = 613  # inputs that are compared with batches of themselves: several tiles and blocks, the last ones not full
 BATCH_ROWS = 20
-STEP = 1e-6  # of central differences, relative to the largest weight
-DIFFERENCES = 1e-7  # relative error of what is compared with central differences
-SINGLE = 1e-5  # relative error of float32
 
 
 def check_network(network: Network) -> None:
@@ -42,6 +53,7 @@ def check_network(network: Network) -> None:
         _check_start(network)
         _check_rows(network)
         _check_derivatives(network)
+        check_losses(network)
         _check_kernels(network)
         _check_sums(network)
         _check_single(network)
@@ -142,18 +154,6 @@ def _check_rows(network: Trainable) -> None:
     check_same(Bound(network, DIM).value(theta, X), f.reshape(ROWS, c), f"{name} and loops().value", scale=size_of(f))
     same = np.array_equal(theta, before[0]) and np.array_equal(X, before[1])
     ensure(same, f"{name} changes its arguments")
-
-
-def differences(network: Trainable, theta: Floats, X: Floats) -> Floats:
-    """J = ∂f_c(x_i)/∂θ_k : (n, c, size) by central differences of `forward`, 0 where θ is not trained."""
-    J = np.zeros((len(X), network.output_count(), theta.size))
-    h = STEP * float(np.max(np.abs(theta)))
-    for k in network.loops(X.shape[1]).trained:
-        e = np.zeros(theta.size)
-        e[k] = h
-        change = network.forward(theta + e, X) - network.forward(theta - e, X)
-        J[:, :, k] = change.reshape(len(X), -1) / (2 * h)
-    return J
 
 
 def _check_derivatives(network: Trainable) -> None:

@@ -126,11 +126,14 @@ def _relu_means(u: Floats, s: Floats, z: Floats, shift: float, H: Floats, D: Flo
                 K[i, k] = math.copysign(density, s[i])
 
 
+_PHI = types.FunctionType(PHI)
+
+
 @jit(
     signatures=[
         void(
-            types.FunctionType(PHI), types.FunctionType(PHI), float64[::1], float64[::1], float64[::1],
-            float64[:, ::1], float64[::1], float64[:, ::1], *[float64[:, ::1]] * 3,
+            _PHI, _PHI, float64[::1], types.UniTuple(float64[::1], 2), float64[:, ::1], float64[::1], float64[:, ::1],
+            types.UniTuple(float64[:, ::1], 3),
         )
     ]
 )  # fmt: skip
@@ -138,16 +141,14 @@ def _smooth_means(
     phi: Any,
     dphi: Any,
     a: Floats,
-    G: Floats,
-    p: Floats,
+    rule: tuple[Floats, Floats],
     u: Floats,
     s: Floats,
     z: Floats,
-    H: Floats,
-    D: Floats,
-    K: Floats,
+    means: tuple[Floats, Floats, Floats],
 ) -> None:
-    """The same for a smooth σ, by the rule of nodes G and weights p."""
+    """The same for a smooth σ, by the rule (G, p) of nodes and weights. means: (E_Gσ, E_Gσ', E_Gσ'G)."""
+    (G, p), (H, D, K) = rule, means
     for i in range(u.shape[0]):
         for k in range(z.shape[0]):
             x, h, d, g = 0.0, 0.0, 0.0, 0.0
@@ -229,7 +230,7 @@ class Rates:
             _relu_means(u, s, self.z, self.shift, H, D, K)
         else:
             phi, dphi, _, _ = self.activation.compiled()
-            _smooth_means(phi, dphi, self.activation.numbers(), *self.rule, u, s, self.z, H, D, K)
+            _smooth_means(phi, dphi, self.activation.numbers(), self.rule, u, s, self.z, (H, D, K))
         return H, D, K
 
     def velocity(self, particles: Particles) -> tuple[Particles, Floats]:

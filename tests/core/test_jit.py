@@ -135,9 +135,9 @@ def test_functions_outside_the_package_are_compiled_but_not_cached() -> None:
 
 def test_decorating_leaves_numbas_configuration_alone() -> None:
     before = numba.config.CACHE_DIR
-    from simlab.flows import gradient_descent
+    from simlab.flows._descent import descend
 
-    assert gradient_descent.descend[np.float64].stats.cache_path.startswith(str(code_cache.cache_dir()))
+    assert descend[np.float64].stats.cache_path.startswith(str(code_cache.cache_dir()))
     after = numba.config.CACHE_DIR
     assert before == after
 

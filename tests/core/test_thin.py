@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from simlab.core.thin import plain_product, product, vector_product, whole
 from simlab.flows.problem import Problem
 from simlab.networks import ResNet3
 from simlab.networks._resnet_factored import CHUNK_NEURONS
-from simlab.networks._thin import product, whole
 from simlab.networks.bound import Bound
 
+ROOT = Path(__file__).parents[2]
+SHAPES = [(1, 1, 8), (4, 3, 16), (7, 5, 24), (9, 2, 56)]
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(("rows", "inner", "columns"), [(1, 1, 8), (4, 3, 16), (7, 5, 24), (9, 2, 56)])
-def test_thin_products(dtype: type, rows: int, inner: int, columns: int) -> None:
+
+def check_products(compute: Any, shape: tuple[int, int, int], dtype: Any) -> None:
+    """With every kind of `start`, `times` and order of L, against NumPy."""
+    rows, inner, columns = shape
     rng = np.random.default_rng(rows)
     L, R, B, T = (rng.standard_normal(s) for s in [(inner, rows), (inner, columns), (rows, columns), (rows, columns)])
     nothing = np.empty((0, 0))
@@ -22,9 +33,49 @@ def test_thin_products(dtype: type, rows: int, inner: int, columns: int) -> None
         for times in (nothing, T):
             for left in (L.astype(dtype)[:, :].T, np.ascontiguousarray(L.T, dtype)[:, :]):
                 C = np.full((rows, columns), np.nan, dtype)
-                product(*(M.astype(dtype, order="C") if M is not left else M for M in (start, left, R, times)), C)
+                compute(*(M.astype(dtype, order="C") if M is not left else M for M in (start, left, R, times)), C)
                 expected = ((start if start.size else 0) + L.T @ R) * (times if times.size else 1)
                 np.testing.assert_allclose(C, expected, rtol=0, atol=20 * np.finfo(dtype).eps * inner)
+
+
+@pytest.mark.parametrize("compute", [vector_product, plain_product], ids=["vectors", "plain"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_thin_products(compute: Any, dtype: Any, shape: tuple[int, int, int]) -> None:
+    check_products(compute, shape, dtype)
+
+
+@given(
+    st.tuples(st.integers(1, 13), st.integers(1, 11), st.integers(1, 9).map(lambda vectors: 8 * vectors)),
+    st.sampled_from([np.float64, np.float32]),
+    st.sampled_from(["nothing", "column", "matrix"]),
+    st.booleans(),
+    st.integers(0, 99),
+)
+def test_both_ways_of_a_thin_product_agree(
+    shape: tuple[int, int, int], dtype: Any, start: str, scaled: bool, seed: int
+) -> None:
+    """Rows that are no whole blocks, and any number of vectors."""
+    (rows, inner, columns), rng = shape, np.random.default_rng(seed)
+    L, R, T = (rng.standard_normal(s).astype(dtype) for s in [(rows, inner), (inner, columns), (rows, columns)])
+    B = rng.standard_normal((rows, {"nothing": 0, "column": 1, "matrix": columns}[start])).astype(dtype)
+    found = [np.full((rows, columns), np.nan, dtype) for _ in range(2)]
+    for compute, C in zip((vector_product, plain_product), found, strict=True):
+        compute(B, L[:, :], R, T if scaled else np.empty((rows, 0), dtype), C)
+    np.testing.assert_allclose(*found, rtol=0, atol=40 * np.finfo(dtype).eps * inner)
+
+
+def test_vectors_are_used_where_numba_compiles() -> None:
+    assert product is vector_product
+
+
+def test_plain_loops_are_used_where_numba_does_not_compile() -> None:
+    code = (
+        "import numpy as np\nfrom simlab.core.thin import plain_product, product\nassert product is plain_product\n"
+        "C = np.empty((2, 8))\nproduct(np.ones((2, 1)), np.ones((2, 3)), np.ones((3, 8)), np.full((2, 8), 2.0), C)\n"
+        "assert np.array_equal(C, np.full((2, 8), 8.0))\n"
+    )
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, cwd=ROOT, check=True)
 
 
 def test_whole_vectors() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from simlab.flows.gradient_descent import GradientDescent
 from simlab.flows.momentum import MomentumState
 from simlab.flows.ode import ODE
 from simlab.flows.problem import Problem
+from simlab.losses.squared import Squared
 
 
 @pytest.mark.parametrize(("kind", "fields"), catalogue.all_examples("flows"))
@@ -76,6 +78,19 @@ class OtherState(GradientDescent):
         return GradientDescent(steps=self.steps, step=self.step).start(problem, theta0, Streams(0))
 
 
+class SquaredAlways(GradientDescent):
+    def advance(self, problem: Problem, state: Any, until: float, seconds: float) -> None:
+        super().advance(replace(problem, loss_kind=Squared()), state, until, seconds)
+
+
+class UphillOnClasses(GradientDescent):
+    def advance(self, problem: Problem, state: Any, until: float, seconds: float) -> None:
+        before = state.theta.copy()
+        super().advance(problem, state, until, seconds)
+        if not problem.loss_kind.quadratic:
+            state.theta[:] = 2 * before - state.theta
+
+
 class Unready(ODE):
     def last(self) -> float:
         return 2 * self.end_time
@@ -95,6 +110,8 @@ class Unready(ODE):
         (Overshoots(steps=50, step=0.1), "must stop exactly at until"),
         (OtherState(steps=50, step=0.1), "gives a SteppingState; state_class is MomentumState"),
         (Unready(end_time=2.0), "not at the last"),
+        (SquaredAlways(steps=50, step=0.1), "the squared loss and logistic lead to the same weights"),
+        (UphillOnClasses(steps=50, step=0.1), "a convex loss, logistic, rose"),
     ],
     ids=lambda value: value.kind if isinstance(value, flows.Flow) else "",
 )

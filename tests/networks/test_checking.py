@@ -10,12 +10,17 @@ import pytest
 from numpy.typing import NDArray
 
 from simlab import networks
+from simlab.core.jit import jit
+from simlab.losses import squared, tiles
+from simlab.networks._two_layer_tile import LOOPS, backwards
 from simlab.networks.bound import Loops
 from simlab.networks.fourier_features import FourierFeatures
 from simlab.networks.limit import Limit
 from simlab.networks.mlp import MLP
 from simlab.networks.network import Network
 from simlab.networks.resnet3 import ResNet3
+from simlab.networks.signature import Net
+from simlab.networks.skeleton import Into, loops_over
 from simlab.networks.three_layer_mean_field import ThreeLayerMeanField
 from simlab.networks.two_layer import TwoLayer
 
@@ -54,20 +59,68 @@ class AnotherForward(TwoLayer):
 
 
 class WrongGradient(TwoLayer):
-    def loss_and_gradient(self, theta: Floats, X: Floats, y: Floats, alpha: float = 1.0) -> tuple[float, Floats]:
-        loss, gradient = super().loss_and_gradient(theta, X, y, alpha)
+    def loss_and_gradient(self, *arguments: Any) -> tuple[float, Floats]:
+        loss, gradient = super().loss_and_gradient(*arguments)
         return loss, 1.001 * gradient
 
 
 class WrongLoss(TwoLayer):
-    def loss_and_gradient(self, theta: Floats, X: Floats, y: Floats, alpha: float = 1.0) -> tuple[float, Floats]:
-        loss, gradient = super().loss_and_gradient(theta, X, y, alpha)
+    def loss_and_gradient(self, *arguments: Any) -> tuple[float, Floats]:
+        loss, gradient = super().loss_and_gradient(*arguments)
         return 2 * loss, gradient
 
 
+class SquaredAlways(TwoLayer):
+    def loss_and_gradient(
+        self, theta: Floats, X: Floats, y: Floats, alpha: float = 1.0, loss: Any = None
+    ) -> tuple[float, Floats]:
+        return super().loss_and_gradient(theta, X, y, alpha)
+
+
+class LossForgotten(TwoLayer):
+    def gradient(self, theta: Floats, X: Floats, y: Floats, alpha: float = 1.0, loss: Any = None) -> Floats:
+        return super().gradient(theta, X, y, alpha)
+
+
+@jit
+def unweighted(net: Net, known: int, X: Floats, R: Floats, into: Into, add: bool, space: Floats) -> None:
+    """Every sample counts 1, whatever its residual."""
+    R[:, :] = 1
+    backwards(net, known, X, R, into, add, space)
+
+
+UNWEIGHTED = loops_over(LOOPS.tile._replace(backwards=unweighted), "unweighted")
+
+
+class Unweighted(TwoLayer):
+    def loops(self, dim: int) -> Loops:
+        return replace(super().loops(dim), compiled=UNWEIGHTED)
+
+
+def squared_in(dtype: Any) -> Any:
+    """The loops of two layers with a gradient that is of the squared loss, whatever loss is asked for, in one type."""
+    own = {np.dtype(real): LOOPS.gradient[real] for real in (np.float64, np.float32)}
+    right = own[np.dtype(dtype)]
+
+    def gradient(act: Any, loss: Any, *others: Any) -> float:
+        return float(right(act, loss if loss is tiles.given else squared.loss, *others))
+
+    return LOOPS._replace(gradient=own | {np.dtype(dtype): gradient})  # type: ignore[arg-type]
+
+
+class SquaredInDouble(TwoLayer):
+    def loops(self, dim: int) -> Loops:
+        return replace(super().loops(dim), compiled=squared_in(np.float64))
+
+
+class SquaredInSingle(TwoLayer):
+    def loops(self, dim: int) -> Loops:
+        return replace(super().loops(dim), compiled=squared_in(np.float32))
+
+
 class GradientOfItsOwn(TwoLayer):
-    def gradient(self, theta: Floats, X: Floats, y: Floats, alpha: float = 1.0) -> Floats:
-        return super().gradient(theta, X, y)
+    def gradient(self, theta: Floats, X: Floats, y: Floats, alpha: float = 1.0, loss: Any = None) -> Floats:
+        return super().gradient(theta, X, y, loss=loss)
 
 
 class TransposedPull(MLP):
@@ -226,6 +279,11 @@ SEVERAL: dict[str, Any] = {"width": 4, "depth": 2, "outputs": 2}
         (WrongGradient(width=3), "gradient and central differences: they differ by"),
         (WrongLoss(width=3), "loss_and_gradient's loss and"),
         (GradientOfItsOwn(width=3), "gradient is not that of loss_and_gradient"),
+        (SquaredAlways(width=3), r"with loss \w+\(.*loss_and_gradient's loss and the mean of loss.value"),
+        (LossForgotten(width=3), r"with loss .*: gradient is not that of loss_and_gradient"),
+        (Unweighted(width=3), r"^unweighted\(width=3\).gradient and central differences"),
+        (SquaredInDouble(width=3), r"with loss .*loss_and_gradient's loss and the mean of loss.value"),
+        (SquaredInSingle(width=3), r"with loss .*: the loss in float32 and float64"),
         (TransposedPull(**SEVERAL), "pull and central differences"),
         (WrongPush(width=3), "push and central differences"),
         (UntrainedRead(width=3, trained="first"), "push reads v where θ is not trained"),

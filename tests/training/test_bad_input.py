@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 
 from simlab import flows, networks, train, training
 from simlab.core.errors import BadInput
+from simlab.lab.spec import load
 from tests.support.argument_walk import Call, mistakes
+from tests.support.points import compute
 
 DESCENT = {"kind": "gradient_descent", "steps": 5, "step": 0.1}
 
@@ -29,6 +32,29 @@ def refused(**changed: Any) -> str:
 
 
 X = np.ones((6, 3))
+NETWORK = {"kind": "mlp", "width": 4, "depth": 2}
+SIGNS = [1, -1, 1, -1, 1, -1]
+EYE = np.eye(3)[[0, 1, 2, 0, 1, 2]]
+LABELS: list[tuple[str, Any, int, str]] = [
+    ("logistic", [0.5, 1, -1, 1, -1, 1], 1, "y[0] = 0.5: must be all −1 or +1, or all 0 or 1, for the loss logistic"),
+    ("logistic", [1, -1, 0, 1, 1, 1], 1, "y[2] = 0: must be all −1 or +1, or all 0 or 1, for the loss logistic, not"),
+    ("hinge", [2, 1, -1, 1, -1, 1], 1, "y[0] = 2: must be all −1 or +1, or all 0 or 1, for the loss hinge"),
+    ("squared_hinge", np.linspace(-1, 1, 6), 1, "y[1] = -0.6: must be all −1 or +1, or all 0 or 1"),
+    ("exponential", np.ones(6), 1, "y: one class only, all 6 labels are those of y[0]; must be of 2 or more"),
+    ("logistic", np.zeros(6), 1, "y: one class only"),
+    ("logistic", [1, -1, 1, -1, 1, np.nan], 1, "y[5] = nan: must be finite"),
+    ("softmax", [0, 1, 2, 0, 1, np.nan], 3, "y[5] = nan: must be finite"),
+    ("softmax", [0, 1, 0, 1, 0, 1], 1, "outputs = 1: the loss softmax needs one output per class, 2 or more"),
+    ("softmax", [0, 1, 2, 3, 0, 1], 3, "y[3] = 3: must be class numbers (n,) from 0 to 2, or one-hot (n, 3)"),
+    ("softmax", [0, 1, 2, 0.5, 0, 1], 3, "y[3] = 0.5: must be class numbers (n,) from 0 to 2"),
+    ("softmax", [1, 1, 1, 1, 1, 1], 3, "y: one class only"),
+    ("softmax", 0.5 * EYE, 3, "y[0, 0] = 0.5: must be class numbers (n,) from 0 to 2, or one-hot (n, 3)"),
+    ("softmax", EYE + EYE[:, ::-1] - EYE * EYE[:, ::-1], 3, "y[0] has 2 entries that are 1: must be class numbers"),
+    ("softmax", EYE, 2, "y has shape (6, 3): must be class numbers (n,) from 0 to 1, or one-hot (n, 2)"),
+    ("hinge", [0, 1, 2, 0, 1, 5], 3, "y[5] = 5: must be class numbers (n,) from 0 to 2, or one-hot (n, 3) or ±1"),
+    ("huber", EYE, 2, "y has 3 columns: network.kind = 'mlp' has 2 outputs here"),
+]
+"""Labels that do not fit: loss, y, outputs of the network, what is said."""
 CASES: list[tuple[dict[str, Any], str]] = [
     # arrays
     ({"X": np.ones(6)}, "X has shape (6,): must be (n, d)"),
@@ -90,7 +116,14 @@ CASES: list[tuple[dict[str, Any], str]] = [
     ({"network": DESCENT}, "network.kind = 'gradient_descent': unknown kind"),
     ({"network": {"kind": "fourier_features", "width": 3}}, "network.kind = 'fourier_features': it has no gradient"),
     # settings
-    ({"loss": "logistic"}, "loss = 'logistic': unknown (allowed: squared)"),
+    ({"loss": "logistc"}, "loss.kind = 'logistc': unknown kind; did you mean \"logistic\"?"),
+    ({"loss": DESCENT}, "loss.kind = 'gradient_descent': unknown kind"),
+    ({"loss": 3}, "loss = 3: must be"),
+    ({"loss": {"kind": "huber", "deltta": 3}}, "loss.deltta = 3: unknown key"),
+    *[({"loss": loss, "y": y, "network": {**NETWORK, "outputs": outputs}}, says) for loss, y, outputs, says in LABELS],
+    ({"loss": "logistic", "y": SIGNS, "X_test": X, "y_test": [2.0] * 6}, "y_test[0] = 2: must be all −1 or +1"),
+    ({"loss": "logistic", "y": SIGNS, "X_validation": X, "y_validation": [2] * 6}, "y_validation[0] = 2: must be"),
+    ({"loss": "exponential", "y": SIGNS, "flow": {**DESCENT, "step": "auto"}}, "at no bounded rate; give an absolute"),
     ({"records": 1}, "records = 1: must be greater than or equal to 2"),
     ({"records": 2.5}, "records = 2.5: must be a whole number"),
     ({"spacing": "square"}, "spacing = 'square': must be 'linear', 'log' or 'listed'"),
@@ -108,6 +141,60 @@ CASES: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("changed", "says"), CASES, ids=[says[:40] for _, says in CASES])
 def test_one_line_says_what_is_wrong(changed: dict[str, Any], says: str) -> None:
     assert says in refused(**changed)
+
+
+@pytest.mark.parametrize(("loss", "y", "outputs", "says"), LABELS, ids=[says[:40] for *_, says in LABELS])
+def test_the_estimator_says_the_same(loss: str, y: Any, outputs: int, says: str) -> None:
+    net = networks.MLP(width=4, depth=2, outputs=outputs)
+    machine = training.TrainedNetwork(net, flows.GradientDescent(steps=5, step=0.1), loss=loss, seed=0)
+    with pytest.raises(BadInput) as caught:
+        machine.fit(arrays()["X"], y)
+    assert isinstance(caught.value, ValueError), "as scikit-learn's own"
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+SPEC = """
+[experiment]
+kind = "gradient_flow"
+samples = 6
+[network]
+kind = "mlp"
+width = 4
+depth = 2
+[data]
+kind = "gaussian"
+dim = 3
+[flow]
+kind = "gradient_descent"
+steps = 5
+step = 0.1
+"""
+
+
+@pytest.mark.parametrize(
+    ("loss", "target", "says"),
+    [
+        ('kind = "logistc"', 'kind = "neuron"', "loss.kind = 'logistc': unknown kind"),
+        ('kind = "huber"\ndeltta = 1.0', 'kind = "neuron"', "loss.deltta = 1.0: unknown key"),
+        ('kind = "logistic"', 'kind = "neuron"', "loss.kind = 'logistic': its labels are ±1, or 0 and 1, and those of"),
+        ('kind = "hinge"', 'kind = "neuron"', "target.kind = 'neuron' are real numbers (allowed: "),
+        ('kind = "softmax"', 'kind = "neuron"', "loss.kind = 'softmax': its labels are one class per sample, one-hot"),
+        ('kind = "softmax"', 'kind = "ball"\nradius = 1.0', "target.kind = 'ball' are ±1, or 0 and 1 (allowed: "),
+        (
+            'kind = "logistic"',
+            'kind = "ball"\nradius = 1e3',
+            "target: one class only, all 6 labels are those of target[0]",
+        ),
+    ],
+)
+def test_a_spec_says_the_same(tmp_path: Path, loss: str, target: str, says: str) -> None:
+    path = tmp_path / "spec.toml"
+    path.write_text(f"{SPEC}[loss]\n{loss}\n[target]\n{target}\n", encoding="utf-8")
+    with pytest.raises(BadInput) as caught:
+        compute(load(path))
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_kind_of_another_room_is_refused() -> None:

@@ -11,62 +11,57 @@ from pydantic import Field
 from simlab.activations import Activation
 from simlab.activations.relu import ReLU
 from simlab.core import checks
-from simlab.core.jit import per_real
+from simlab.core.jit import jit
 from simlab.networks import Trainable
 from simlab.networks.bound import Loops, checked_start, weights
-from simlab.networks.signature import GRADIENT, PULL, PUSH, VALUE
+from simlab.networks.signature import Net
+from simlab.networks.skeleton import Into, Tile, loops_over
 
 Array = NDArray[Any]
+TILE_ROWS = 64
 
 
-@per_real(VALUE)
-def value(act: Any, a: Array, theta: Array, X: Array, sizes: Array, numbers: Array, out: Array, scratch: Array) -> None:
-    n = len(X)
-    z, h = scratch[:n], scratch[n : 2 * n]
-    z[:] = X @ theta
-    act(z, h, a)
-    out[:, 0] = h
+@jit
+def tile_rows(sizes: Array, n: int) -> int:
+    return min(n, TILE_ROWS)
 
 
-@per_real(GRADIENT)
-def gradient(
-    act: Any, a: Array, theta: Array, X: Array, y: Array, alpha: Any, sizes: Array, numbers: Array, out: Array,
-    scratch: Array,
-) -> float:  # fmt: skip
-    n, loss = len(X), 0.0
-    z, h = scratch[:n], scratch[n : 2 * n]
-    z[:] = X @ theta
-    act(z, h, a)  # z becomes φ'
-    for i in range(n):
-        r = alpha * h[i] - y[i, 0]
-        loss += float(r) * float(r)
-        z[i] *= alpha * r / n
-    out[:] = X.T @ z
-    return loss / (2 * n)
+@jit
+def space_size(sizes: Array, t: int) -> int:
+    """space: φ(Xθ) or what `pushed` gives (t,) | φ'(Xθ) (t,)"""
+    return 2 * t
 
 
-@per_real(PUSH)
-def push(
-    act: Any, a: Array, theta: Array, v: Array, X: Array, sizes: Array, numbers: Array, out: Array, scratch: Array
-) -> None:
-    n = len(X)
-    z, h = scratch[:n], scratch[n : 2 * n]
-    z[:] = X @ theta
-    act(z, h, a)
-    out[:, 0] = z * (X @ v)
+@jit
+def forwards(act: Any, net: Net, known: int, X: Array, space: Array) -> Array:
+    t = X.shape[0]
+    h, z = space[:t], space[t : 2 * t]
+    z[:] = np.dot(X, net.theta)
+    act(z, h, net.phi)  # z becomes φ'
+    return h.reshape(1, t)
 
 
-@per_real(PULL)
-def pull(
-    act: Any, a: Array, theta: Array, R: Array, X: Array, sizes: Array, numbers: Array, out: Array, scratch: Array
-) -> None:
-    n = len(X)
-    z, h = scratch[:n], scratch[n : 2 * n]
-    z[:] = X @ theta
-    act(z, h, a)
-    for i in range(n):
-        z[i] *= R[i, 0]
-    out[:] = X.T @ z
+@jit
+def backwards(net: Net, known: int, X: Array, R: Array, into: Into, add: bool, space: Array) -> None:
+    t = X.shape[0]
+    slopes = space[t : 2 * t]
+    for i in range(t):
+        slopes[i] *= R[0, i]
+    if not add:
+        into.out[:] = 0
+    into.out[:] += np.dot(X.T, slopes)
+
+
+@jit
+def pushed(act: Any, net: Net, known: int, v: Array, X: Array, space: Array) -> Array:
+    t = X.shape[0]
+    F = forwards(act, net, known, X, space)
+    if v.size > 0:
+        F[0] = space[t : 2 * t] * np.dot(X, v)
+    return F
+
+
+LOOPS = loops_over(Tile(forwards, backwards, pushed, tile_rows, space_size), "single_neuron")
 
 
 class SingleNeuron(Trainable):
@@ -82,16 +77,12 @@ class SingleNeuron(Trainable):
 
     def loops(self, dim: int) -> Loops:
         return Loops(
-            value=value,
-            gradient=gradient,
-            push=push,
-            pull=pull,
+            compiled=LOOPS,
             activation=self.activation,
             sizes=np.zeros(0, np.int64),
             numbers=np.zeros(0),
             size=dim,
             trained=range(dim),
-            scratch=lambda n: 2 * n,
         )
 
     def tangent_gram(self, theta: Array, X: Array, Y: Array | None = None) -> Array:
