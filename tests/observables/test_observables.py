@@ -348,5 +348,13 @@ def test_facts_that_experiments_ask_for() -> None:
     assert not {"train_loss", "tangent_drift", "kernel_distance"} & set(without)
     assert "kernel_distance" in catalogue.able("observables", lambda cls: cls.needs_descent)
     several = set(catalogue.able("observables", lambda cls: cls.several_outputs))
-    assert {"hierarchy", "test_error", "test_loss", "train_loss", "validation_error", "weight_movement"} <= several
-    assert not {"tangent_drift", "predictions", "effective_rank"} & several
+    assert {
+        "hierarchy",
+        "tangent_drift",
+        "test_error",
+        "test_loss",
+        "train_loss",
+        "validation_error",
+        "weight_movement",
+    } <= several
+    assert not {"predictions", "effective_rank"} & several
