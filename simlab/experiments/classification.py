@@ -1,4 +1,4 @@
-"""A flow of a network on labelled samples and, beside it, kernel ridge regression with the net's own kernels. MATH §5–6.
+"""A flow of a network on labelled samples and, beside it, ridge regression with the net's own kernels. MATH §5, §6.
 
 The network and its flow are those of `gradient_flow`. Beside it, on the first `kernel_samples` training samples:
 

@@ -8,7 +8,7 @@ One colour per point of the sweep. Of the first panel:
     levels, dash-dots   with the tangent kernel of infinite width, where it is known
 
 A level's standard error is its bar at the right end. Further panels, of what the run records: quantiles of the margins
-(the least solid), the largest eigenvalue of the Gauss–Newton part of the Hessian (exact for activations with kinks), the
+(the least solid), the largest eigenvalue of the Gauss–Newton part of the Hessian (exact also for ReLU), the
 drift of the tangent kernel.
 """
 
