@@ -70,7 +70,7 @@ class Classification(GradientFlow):
     validation_samples: int = Field(1000, ge=1, description="number of samples that the ridge is chosen by")
     kernel_samples: int = Field(1000, ge=2, description="training samples that kernels learn from, the first")
     ridges: Annotated[tuple[Annotated[float, Field(gt=0)], ...], AsTuple, EachOnce] = Field(
-        (1e-4, 1e-3, 1e-2, 1e-1, 1.0),
+        (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
         min_length=1,
         description="candidates λ, in multiples of the kernel's mean diagonal",
     )

@@ -60,7 +60,7 @@ class BesideKernels(Figure):
         _words(axes[0], points, [name for name in LEVELS if f"{name}_kernel_accuracy" in results])
         axes[0].set(ylabel="accuracy, %", ylim=(100 * self.least_accuracy, 100.5))
         for axis, name in zip(axes[1:], more, strict=True):
-            axis.set_ylabel(readable(name))
+            axis.set(ylabel=readable(name), yscale="log" if name == "sharpness_gauss_newton" else "linear")
             if name == "margin":
                 for i, quantile in enumerate(results["quantile"].tolist()):
                     text = "least" if quantile == 0.0 else f"quantile {number(quantile)}"

@@ -124,6 +124,18 @@ def test_tangent_spectrum_predicts_the_first_steps_of_a_wide_net() -> None:
     assert power.sum() / 2 == pytest.approx(view.mean_loss(view.X, view.y), rel=1e-12)
 
 
+def test_tangent_alignment_of_several_outputs() -> None:
+    """The cosine of the kernel, its mean over outputs by `tangent_blocks`, and YYᵀ."""
+    net, rng = networks.ResNet3(width=6, outputs=2, activation="tanh"), np.random.default_rng(2)
+    theta, Y = net.initialise(d, rng), rng.standard_normal((9, 2))
+    found = observables.TangentDrift().measure(changed_view(network=net, theta=theta, theta0=theta, y=Y))
+    blocks = net.tangent_blocks(theta, X).reshape(9, 2, 9, 2)
+    K, YY = np.einsum("iaja->ij", blocks) / 2, Y @ Y.T
+    cosine = np.sum(K * YY) / np.sqrt(np.sum(K**2) * np.sum(YY**2))
+    assert found["tangent_alignment"] == pytest.approx(cosine, rel=1e-12)
+    assert found["tangent_drift"] == 0.0
+
+
 def test_tangent_drift() -> None:
     """A net of which only the second layer is trained keeps its kernel; scaled, a kernel is as far as its factor."""
     second = networks.TwoLayer(width=30, trained="second")
