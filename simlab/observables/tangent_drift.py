@@ -2,7 +2,9 @@
 
 - drift ‖K̂_t − K̂_0‖/‖K̂_0‖: 0 in the linear regime, falling with the width;
 - distance to the infinite width ‖K̂_t − Θ‖/‖Θ‖, Θ the network's `limit_kernel` (with ``limit = true``);
-- alignment with the target ⟨K̂_t, yyᵀ⟩/(‖K̂_t‖ ‖y‖²), 1 where the kernel is a multiple of yyᵀ.
+- alignment with the target ⟨K̂_t, yyᵀ⟩/(‖K̂_t‖ ‖yyᵀ‖), 1 where the kernel is a multiple of yyᵀ.
+
+With several outputs K̂ is the mean of their kernels, and y : (n, c).
 
 Frobenius norms over pairs of the training inputs, or of the first `points` of the test inputs.
 """
@@ -32,9 +34,17 @@ def _over(part: float, whole: float) -> float:
     return part / whole if whole > 0.0 or part != 0.0 else 0.0
 
 
+def _alignment(K: Floats, y: Floats) -> float:
+    """⟨K, yyᵀ⟩/(‖K‖ ‖yyᵀ‖) of K : (n, n) and y : (n,) or (n, c)."""
+    if y.ndim == 1:
+        return _over(float(y @ K @ y), float(np.linalg.norm(K)) * float(y @ y))
+    return _over(float(np.sum(y * (K @ y))), float(np.linalg.norm(K)) * float(np.linalg.norm(y.T @ y)))
+
+
 class TangentDrift(Observable):
     """Drift of the tangent kernel, its alignment with y, and its distance to infinite width."""
 
+    several_outputs: ClassVar[bool] = True
     losses: ClassVar[Literal["any", "real", "squared"]] = "any"
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"inputs": "test", "points": 4, "limit": True})
 
@@ -76,7 +86,7 @@ class TangentDrift(Observable):
         now = start if view.step == 0 and view.time == 0.0 else gram(view.theta, X)
         found = {
             "tangent_drift": relative(now, start),
-            "tangent_alignment": _over(float(y @ now @ y), float(np.linalg.norm(now)) * float(y @ y)),
+            "tangent_alignment": _alignment(now, y),
         }
         if self.limit:
             limit = view.cached(f"{key} limit", lambda: view.network.limit_kernel(view.dim).gram(X))

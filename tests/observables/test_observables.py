@@ -124,6 +124,18 @@ def test_tangent_spectrum_predicts_the_first_steps_of_a_wide_net() -> None:
     assert power.sum() / 2 == pytest.approx(view.mean_loss(view.X, view.y), rel=1e-12)
 
 
+def test_tangent_alignment_of_several_outputs() -> None:
+    """The cosine of the kernel, its mean over outputs by `tangent_blocks`, and YYᵀ."""
+    net, rng = networks.ResNet3(width=6, outputs=2, activation="tanh"), np.random.default_rng(2)
+    theta, Y = net.initialise(d, rng), rng.standard_normal((9, 2))
+    found = observables.TangentDrift().measure(changed_view(network=net, theta=theta, theta0=theta, y=Y))
+    blocks = net.tangent_blocks(theta, X).reshape(9, 2, 9, 2)
+    K, YY = np.einsum("iaja->ij", blocks) / 2, Y @ Y.T
+    cosine = np.sum(K * YY) / np.sqrt(np.sum(K**2) * np.sum(YY**2))
+    assert found["tangent_alignment"] == pytest.approx(cosine, rel=1e-12)
+    assert found["tangent_drift"] == 0.0
+
+
 def test_tangent_drift() -> None:
     """A net of which only the second layer is trained keeps its kernel; scaled, a kernel is as far as its factor."""
     second = networks.TwoLayer(width=30, trained="second")
@@ -348,5 +360,13 @@ def test_facts_that_experiments_ask_for() -> None:
     assert not {"train_loss", "tangent_drift", "kernel_distance"} & set(without)
     assert "kernel_distance" in catalogue.able("observables", lambda cls: cls.needs_descent)
     several = set(catalogue.able("observables", lambda cls: cls.several_outputs))
-    assert {"hierarchy", "test_error", "test_loss", "train_loss", "validation_error", "weight_movement"} <= several
-    assert not {"tangent_drift", "predictions", "effective_rank"} & several
+    assert {
+        "hierarchy",
+        "tangent_drift",
+        "test_error",
+        "test_loss",
+        "train_loss",
+        "validation_error",
+        "weight_movement",
+    } <= several
+    assert not {"predictions", "effective_rank"} & several
