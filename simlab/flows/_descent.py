@@ -26,18 +26,7 @@ from numpy.typing import NDArray
 from simlab.core.jit import jit, per_real
 from simlab.flows._schedule import factor
 from simlab.flows.problem import BEYOND, GOING, NOT_FINITE
-from simlab.networks.signature import (
-    GRADIENT,
-    Goal,
-    Net,
-    Rows,
-    act_type,
-    goal_type,
-    loss_type,
-    net_type,
-    rows_type,
-    tuple_type,
-)
+from simlab.networks.signature import GRADIENT, Goal, Net, Rows, tuple_type
 
 Array = NDArray[Any]
 ALL, EPOCHS, REPLACEMENT, FRESH = range(4)
@@ -137,13 +126,14 @@ def UPDATE(real: Any) -> Any:
 
 
 def _signature(real: Any) -> Any:
-    batches = tuple_type((int64, int64, int64[::1], int64, rows_type(real)), Batches)
-    parts = net_type(real), rows_type(real), goal_type(real), batches, real[::1], real[::1]
+    gradient = GRADIENT(real)
+    act, loss, net, rows, goal, vector, _ = gradient.args
+    batches = tuple_type((int64, int64, int64[::1], int64, rows), Batches)
+    task = tuple_type((net, rows, goal, batches, vector, vector), Task)
     way = tuple_type((int64, int64, float64, int64, float64[::1], int64, int64, float64, float64), Way)
-    own = tuple_type((real[::1], real[::1], real[::1], float64, float64, float64[::1]), Own)
-    functions = types.FunctionType(GRADIENT(real)), act_type(real), loss_type(real), types.FunctionType(UPDATE(real))
+    own = tuple_type((vector, vector, vector, float64, float64, float64[::1]), Own)
     found = types.Tuple((int64, int64, float64, int64))
-    return found(*functions, tuple_type(parts, Task), way, own, npy_rng)
+    return found(types.FunctionType(gradient), act, loss, types.FunctionType(UPDATE(real)), task, way, own, npy_rng)
 
 
 @jit

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simlab.networks._feature_tile import LOOPS, most_rows
+from simlab.networks._feature_tile import LOOPS, MOST_ROWS
 from simlab.networks._wide import Wide
 from simlab.networks.bound import Loops, checked_start, vector
 from simlab.networks.limit import check_radius
 from simlab.networks.network import FeatureMap, Trainable
+from simlab.networks.skeleton import fitting_rows
 
 Floats = NDArray[np.float64]
 
@@ -57,7 +58,7 @@ class FeatureNet(Wide, Trainable, FeatureMap):
         """The loops of a network with the features φ (second: those of the second layer), x̃ φ' (first) or both."""
         N, count = self.width, self.count(dim)
         s0 = 1.0 if self.weight_std is None else self.weight_std / dim**0.5
-        sizes = np.array([most_rows(N), self.biased, dim, N, second, first], dtype=np.int64)
+        sizes = np.array([fitting_rows(3 * N, MOST_ROWS), self.biased, dim, N, second, first], dtype=np.int64)
         return Loops(
             compiled=LOOPS,
             activation=self.activation,

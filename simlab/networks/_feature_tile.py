@@ -26,11 +26,10 @@ from numpy.typing import NDArray
 
 from simlab.core.jit import jit
 from simlab.networks.signature import Net, Reals
-from simlab.networks.skeleton import Into, Tile, loops_over, row_blocks
+from simlab.networks.skeleton import Into, Tile, loops_over, row_blocks, stored_rows
 
 Sizes = NDArray[np.int64]
-TILE_FLOATS = 1 << 22
-MOST_ROWS, LEAST_ROWS = 256, 16
+MOST_ROWS = 256
 
 
 class Matrices(NamedTuple):
@@ -41,16 +40,6 @@ class Matrices(NamedTuple):
     D: Reals
     f: Reals
     spare: Reals
-
-
-def most_rows(width: int) -> int:
-    """T: as large as the three (N, T) matrices of a tile fit into `TILE_FLOATS`."""
-    return max(LEAST_ROWS, min(MOST_ROWS, TILE_FLOATS // (3 * width)))
-
-
-@jit
-def tile_rows(sizes: Sizes, n: int) -> int:
-    return int(max(1, min(n, sizes[0])))
 
 
 @jit
@@ -137,4 +126,4 @@ def backwards(net: Net, known: int, X: Reals, F: Reals, into: Into, add: bool, s
             G[j] = G[j] + P[j] if add else P[j]
 
 
-LOOPS = loops_over(Tile(forwards, backwards, pushed, tile_rows, space_size, blocks=row_blocks), "features")
+LOOPS = loops_over(Tile(forwards, backwards, pushed, stored_rows, space_size, blocks=row_blocks), "features")

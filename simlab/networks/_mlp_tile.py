@@ -32,11 +32,10 @@ from numpy.typing import NDArray
 from simlab.core.gemm import product
 from simlab.core.jit import jit
 from simlab.networks.signature import Net, Reals
-from simlab.networks.skeleton import Into, Tile, loops_over
+from simlab.networks.skeleton import Into, Tile, loops_over, stored_rows
 
 Sizes = NDArray[np.int64]
-TILE_FLOATS = 1 << 22
-MOST_ROWS, LEAST_ROWS = 1024, 16
+MOST_ROWS = 1024
 WIDTHS = 5  # where d, m_1, … begin in `sizes`
 LEAST_NEURONS = 128  # of a layer that is divided
 BLOCK_NEURONS = 512  # four blocks of 256 neurons instead of two of 512 made a step 6 % slower on two threads
@@ -70,16 +69,6 @@ class Layer(NamedTuple):
     A: Reals
     D: Reals
     H: Reals
-
-
-def most_rows(widths: list[int]) -> int:
-    """T: as large as the layers of a tile fit into `TILE_FLOATS`."""
-    return max(LEAST_ROWS, min(MOST_ROWS, TILE_FLOATS // (2 * sum(widths))))
-
-
-@jit
-def tile_rows(sizes: Sizes, n: int) -> int:
-    return int(max(1, min(n, sizes[0])))
 
 
 @jit
@@ -251,4 +240,4 @@ def pushed(act: Any, net: Net, known: int, v: Reals, X: Reals, space: Reals) -> 
     return f
 
 
-LOOPS = loops_over(Tile(forwards, backwards, pushed, tile_rows, space_size, even=True), "mlp")
+LOOPS = loops_over(Tile(forwards, backwards, pushed, stored_rows, space_size, even=True), "mlp")

@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 
 from simlab.core.jit import jit
 from simlab.networks.signature import Reals
+from simlab.networks.skeleton import fitting_rows
 
 Sizes = NDArray[np.int64]
-TILE_FLOATS = 1 << 22
-MOST_ROWS, LEAST_ROWS = 128, 16
+MOST_ROWS = 128
 
 
 class Weights(NamedTuple):
@@ -58,5 +58,5 @@ def weights(theta: Reals, sizes: Sizes) -> Weights:
 
 @jit
 def rows_within(sizes: Sizes, n: int) -> int:
-    """Rows of a tile: as many as four matrices (m, t) fit into `TILE_FLOATS`."""
-    return int(max(1, min(n, max(LEAST_ROWS, min(MOST_ROWS, TILE_FLOATS // (4 * sizes[0]))))))
+    """Rows of a tile, which has four matrices (m, t)."""
+    return int(max(1, min(n, fitting_rows(4 * sizes[0], MOST_ROWS))))

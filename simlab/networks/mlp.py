@@ -40,11 +40,12 @@ from simlab.core import checks
 from simlab.core.errors import BadInput
 from simlab.kernels import ntk
 from simlab.networks._gram import hadamard_gram
-from simlab.networks._mlp_tile import LOOPS, most_rows
+from simlab.networks._mlp_tile import LOOPS, MOST_ROWS
 from simlab.networks._wide import Wide, jump
 from simlab.networks.bound import Loops, checked_start, vector
 from simlab.networks.limit import Limit, check_radius
 from simlab.networks.network import Trainable
+from simlab.networks.skeleton import fitting_rows
 
 Floats = NDArray[np.float64]
 
@@ -189,7 +190,8 @@ class MLP(Wide, Trainable):
         widths = self._widths(dim)
         bias = int(self.biased)
         plain = self.activation.relu_shift() == 0.0
-        sizes = np.array([most_rows(widths), bias, max(widths) + bias, self.depth, plain, *widths], dtype=np.int64)
+        rows = fitting_rows(2 * sum(widths), MOST_ROWS)
+        sizes = np.array([rows, bias, max(widths) + bias, self.depth, plain, *widths], dtype=np.int64)
         factors, constant = self._multipliers(dim)
         return Loops(
             compiled=LOOPS,

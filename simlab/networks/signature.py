@@ -83,30 +83,18 @@ def tuple_type(kinds: tuple[Any, ...], cls: type) -> Any:
     return types.NamedUniTuple(kinds[0], len(kinds), cls) if same else types.NamedTuple(kinds, cls)
 
 
-def act_type(real: types.Float) -> Any:
-    return types.FunctionType(activation_signature(real))
-
-
-def loss_type(real: types.Float) -> Any:
-    return types.FunctionType(loss_signature(real))
-
-
-def net_type(real: types.Float) -> Any:
-    return tuple_type((real[::1], int64[::1], real[::1], float64[::1], int64, int64, int64), Net)
-
-
-def rows_type(real: types.Float) -> Any:
-    return tuple_type((real[:, ::1], real[:, ::1]), Rows)
-
-
-def goal_type(real: types.Float) -> Any:
-    return tuple_type((real, int64, float64[::1]), Goal)
+def _types(real: types.Float) -> tuple[Any, ...]:
+    """The types of act, loss, net, rows and goal."""
+    net = tuple_type((real[::1], int64[::1], real[::1], float64[::1], int64, int64, int64), Net)
+    rows, goal = tuple_type((real[:, ::1],) * 2, Rows), tuple_type((real, int64, float64[::1]), Goal)
+    functions = types.FunctionType(activation_signature(real)), types.FunctionType(loss_signature(real))
+    return *functions, net, rows, goal
 
 
 def GRADIENT(real: types.Float) -> Any:
-    each = act_type(real), loss_type(real), net_type(real), rows_type(real), goal_type(real), real[::1], real[::1]
-    return float64(*each)
+    return float64(*_types(real), real[::1], real[::1])
 
 
 def PUSH(real: types.Float) -> Any:
-    return void(act_type(real), net_type(real), real[::1], real[:, ::1], real[:, ::1], real[::1])
+    act, _, net, _, _ = _types(real)
+    return void(act, net, real[::1], real[:, ::1], real[:, ::1], real[::1])

@@ -26,6 +26,7 @@ from simlab.networks.signature import GRADIENT, PUSH, Goal, Net, Reals, Rows
 Sizes = NDArray[np.int64]
 MOST_BLOCKS = 4
 BLOCK_ROWS = 128  # fewer rows are not worth a thread
+TILE_FLOATS, LEAST_ROWS = 1 << 22, 16
 
 
 class Into(NamedTuple):
@@ -37,6 +38,18 @@ class Into(NamedTuple):
 
     out: Reals
     sums: NDArray[np.float64]
+
+
+@jit
+def fitting_rows(floats: int, most: int) -> int:
+    """Rows of a tile: `most`, or as many as fit into `TILE_FLOATS`, each taking so many `floats`, but at least 16."""
+    return int(max(LEAST_ROWS, min(most, TILE_FLOATS // floats)))
+
+
+@jit
+def stored_rows(sizes: Sizes, n: int) -> int:
+    """`Tile.rows` of a network whose first size is the most rows of a tile."""
+    return int(max(1, min(n, sizes[0])))
 
 
 @jit
