@@ -13,6 +13,7 @@ from matplotlib.figure import Figure as Picture
 from pydantic import Field
 
 from simlab.figures.figure import Figure
+from simlab.figures.powers import legend_below
 from simlab.figures.seeds import SEEDS, course, courses
 from simlab.figures.style import add_title, colours, panels
 from simlab.figures.words import point_label
@@ -41,7 +42,7 @@ class Sharpening(Figure):
             left.axhline(edge, ls="--", lw=1.1, color=colour)
             courses(right, results, "train_loss", at, **look)
         left.plot([], [], "k--", lw=1.1, label=r"$2/\eta$")
-        left.set(yscale="log", xlabel="step", ylabel="sharpness, largest eigenvalue of the Hessian")
+        left.set(yscale="log", xlabel="step", ylabel="sharpness")
         right.set(yscale="log", xlabel="step", ylabel="training loss")
-        left.legend(frameon=False, fontsize=8, loc="lower right")
+        legend_below(left, "")
         return add_title(figure, self.title)
