@@ -135,18 +135,21 @@ class Classification(GradientFlow):
         predictions = K_validation @ fit.alpha, gram(samples.X_test, X) @ fit.alpha
         return {f"{name}_ridge": fit.ridge} | _judged(name, predictions, work)
 
-    def cost(self) -> tuple[float, float]:
+    def cost(self) -> tuple[float, float] | None:
         """That of the flow; for each kernel 4 flops per weight and output of a row, and its Gram matrices and fits."""
-        flops, nbytes = super().cost()
+        if (flow := super().cost()) is None:
+            return None
+        flops, nbytes = flow
         n, others, kernels = self.kernel_samples, self.validation_samples + self.test_samples, 3
         width = self.network.size(self.data.dimension()) ** 0.5 * self.network.output_count()
         grams = 4.0 * width * n * (n + others)
         return flops + kernels * (grams + len(self.ridges) * n**3 / 3), nbytes + 8.0 * 15
 
-    def memory(self) -> float:
+    def memory(self) -> float | None:
         """That of the flow, a Gram matrix and its factor, and the kernel on validation and test samples."""
         n = self.kernel_samples
-        return super().memory() + 8.0 * n * (2 * n + self.validation_samples + self.test_samples)
+        flow = super().memory()
+        return None if flow is None else flow + 8.0 * n * (2 * n + self.validation_samples + self.test_samples)
 
 
 def _accuracies(name: str, about: str) -> dict[str, Output]:

@@ -62,12 +62,15 @@ class FeatureLearning(GradientFlow):
         errors = np.mean((K_test @ alpha - y_test[:, np.newaxis]) ** 2, axis=0)
         return {"kernel_error": errors, "target_variance": np.var(y_test)}
 
-    def cost(self) -> tuple[float, float]:
+    def cost(self) -> tuple[float, float] | None:
         """That of the flow, a factorisation per ridge and 20 flops per entry of the Gram matrices."""
-        flops, nbytes = super().cost()
+        if (flow := super().cost()) is None:
+            return None
+        flops, nbytes = flow
         n = self.samples
         return flops + len(self.ridges) * n**3 / 3 + 20.0 * n * (n + self.test_samples), nbytes + 8.0 * 5
 
-    def memory(self) -> float:
+    def memory(self) -> float | None:
         """That of the flow, and a Gram matrix."""
-        return super().memory() + 8.0 * self.samples**2
+        flow = super().memory()
+        return None if flow is None else flow + 8.0 * self.samples**2

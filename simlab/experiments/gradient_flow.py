@@ -10,11 +10,13 @@ Streams: ``data``, ``validation`` and ``test`` (inputs), ``target``, ``init``; f
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from simlab.core.errors import BadInput
 from simlab.core.rng import Streams
 from simlab.data.law import Law
 from simlab.data.splits import draw
@@ -119,13 +121,23 @@ class GradientFlow(Followed):
     def ending_at(self, view: View) -> int:
         return NO_RISK if self.data.heavy_tail and view.network.grows(view.theta) else GOING
 
-    def cost(self) -> tuple[float, float]:
-        """About 6 flops per sample, weight and step; a solver's steps are guessed."""
-        rows = self.flow.batch_size() or self.samples
-        return 6.0 * self.estimated_steps() * rows * self.network.size(self.data.dimension()), self.recorded_bytes()
+    def _dimension(self) -> int | None:
+        """The dimension of the inputs; None where their files are missing."""
+        with contextlib.suppress(*(BadInput,) if self.data.reads_files else ()):
+            return self.data.dimension()
+        return None
 
-    def memory(self) -> float:
+    def cost(self) -> tuple[float, float] | None:
+        """About 6 flops per sample, weight and step; a solver's steps are guessed."""
+        rows, dim = self.flow.batch_size() or self.samples, self._dimension()
+        if dim is None:
+            return None
+        return 6.0 * self.estimated_steps() * rows * self.network.size(dim), self.recorded_bytes()
+
+    def memory(self) -> float | None:
         """θ and where it began, and every input."""
-        dim = self.data.dimension()
+        dim = self._dimension()
+        if dim is None:
+            return None
         rows = self.samples + self.test_samples + self.validation_samples
         return float(8 * (2 * self.network.size(dim) + dim * rows))

@@ -34,8 +34,12 @@ LEVELS: dict[str, tuple[Any, str]] = {
     "limit": ((0, (6, 1.5, 1, 1.5, 1, 1.5)), "infinite width, test"),
 }
 """Kernel → line style of its level, and words."""
-MORE = ("margin", "sharpness_gauss_newton", "tangent_drift")
-"""Recorded names of the further panels."""
+MORE = {
+    "margin": "margin of training samples",
+    "sharpness_gauss_newton": "sharpness (Gauss–Newton part)",
+    "tangent_drift": readable("tangent_drift"),
+}
+"""Recorded names of the further panels → words."""
 STYLES = ("-", "--", ":", "-.")
 """Styles of the quantiles, in their order; beyond these they repeat."""
 
@@ -60,7 +64,7 @@ class BesideKernels(Figure):
         _words(axes[0], points, [name for name in LEVELS if f"{name}_kernel_accuracy" in results])
         axes[0].set(ylabel="accuracy, %", ylim=(100 * self.least_accuracy, 100.5))
         for axis, name in zip(axes[1:], more, strict=True):
-            axis.set(ylabel=readable(name), yscale="log" if name == "sharpness_gauss_newton" else "linear")
+            axis.set(ylabel=MORE[name], yscale="log" if name == "sharpness_gauss_newton" else "linear")
             if name == "margin":
                 for i, quantile in enumerate(results["quantile"].tolist()):
                     text = "least" if quantile == 0.0 else f"quantile {number(quantile)}"

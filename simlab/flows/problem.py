@@ -136,9 +136,14 @@ class Problem:
         return Goal(self.dtype.type(self.alpha), 1, self.loss_kind.numbers())
 
     @property
+    def span(self) -> tuple[int, int]:
+        """First and one past the last trained entry of θ."""
+        return self.trained.start, self.trained.stop
+
+    @property
     def part(self) -> slice:
         """The trained part of θ."""
-        return slice(self.trained.start, self.trained.stop)
+        return slice(*self.span)
 
     def buffer(self, name: str, size: int | tuple[int, ...]) -> Array:
         """An array of zeros made once and used again."""

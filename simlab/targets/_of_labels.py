@@ -24,6 +24,7 @@ class OfLabels(Target):
         self.checked(dim, rng)
 
         def unknown(X: Floats) -> Floats:
+            checks.matrix(X)
             raise BadInput(f"target {self.kind}: made of labels, known at the stored rows alone; use values_of(labels)")
 
         return unknown

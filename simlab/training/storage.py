@@ -67,7 +67,7 @@ def tables_text(trained: Trained, *, strict: bool) -> str:
 
     tables = {
         "training": {
-            "loss": table(trained.loss, "loss"),
+            "loss": table(trained.loss, "loss") if dump(trained.loss) else trained.loss.kind,
             "seed": str(trained.seed),
             "threads": trained.threads,
             "dtype": trained.dtype,

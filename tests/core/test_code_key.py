@@ -299,9 +299,9 @@ def test_keys_do_not_depend_on_the_process() -> None:
     """Sets of strings come in another order, objects lie elsewhere."""
     script = (
         "from simlab.core.code_key import code_key\nfrom simlab.core.jit import jit\n"
-        "from simlab.networks import _thin, _two_layer_loops\n"
+        "from simlab.core import thin\nfrom simlab.networks import _two_layer_tile\n"
         "WORDS = frozenset('abcdefgh')\n@jit\ndef loop(x):\n    return x if x in WORDS else ''\n"
-        "print([code_key(f) for f in (loop, _thin.product, _two_layer_loops._blockwise)])"
+        "print([code_key(f) for f in (loop, thin.product, _two_layer_tile.backwards)])"
     )
 
     def keys(seed: str) -> str:

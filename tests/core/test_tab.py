@@ -86,7 +86,7 @@ def test_a_trained_network_shows_what_it_can_do() -> None:
         networks.TwoLayer(width=3), np.eye(2), [0, 1], flows.GradientDescent(steps=1, step=0.1), seed=0, progress=False
     )
     about = ["dim", "dtype", "ending", "flow", "network", "observables", "seed", "threads"]
-    numbers = ["columns", "made_by", "outputs", "records", "theta", "theta0", "trajectory"]
+    numbers = ["columns", "loss", "made_by", "outputs", "records", "theta", "theta0", "trajectory"]
     assert tab(trained) == sorted([*about, *numbers, "features", "predict", "save", "tangent_kernel"])
 
 

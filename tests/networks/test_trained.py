@@ -149,7 +149,7 @@ def test_a_thousand_layers() -> None:
     """⟨J v, R⟩ = ⟨v, Jᵀ R⟩, with tiles of few rows."""
     net = MLP(depth=1000, width=40, activation="tanh", weight_std=1.5, bias_std=0.1)
     bound, theta = Bound(net, d), start(net)
-    assert bound.sizes[0] < 60
+    assert bound.loops.sizes[0] < 60
     v, R = start(net, 2), np.random.default_rng(3).standard_normal(150)
     left = float(bound.push(theta, v, X[:150])[:, 0] @ R)
     assert np.isfinite(left)

@@ -67,7 +67,7 @@ def run(tmp_path: Path) -> Path:
     wrote.fail(3, 0, "ValueError: no\0 \ud800", "Traceback …")
     wrote.commit({})
     collate(
-        tmp_path / "results.h5", Index.read(segments, "abc"), DIMENSIONS, OUTPUTS, {"spec": "x", "spec_hash": "abc"}
+        tmp_path / "results.h5", Index.read(segments, "abc"), DIMENSIONS, OUTPUTS, {"spec": "x", "spec_hash": "a hash"}
     )
     return tmp_path
 
@@ -335,10 +335,10 @@ def test_text_in_results_is_covered(run: Path) -> None:
 def test_the_spec_in_results_is_covered(run: Path) -> None:
     path = run / "results.h5"
     with h5py.File(path) as file:
-        assert file.attrs["spec_hash"] == "abc"
+        assert file.attrs["spec_hash"] == "a hash"
     content = path.read_bytes()
-    assert content.count(b"abc") == 1
-    path.write_bytes(content.replace(b"abc", b"abd"))
+    assert content.count(b"a hash") == 1
+    path.write_bytes(content.replace(b"a hash", b"a bash"))
     with pytest.raises(Damaged, match="the checksum of the attribute spec_hash differs"):
         Results(path).attrs  # noqa: B018  reads
 
