@@ -18,8 +18,7 @@ def check_labels(setting: Setting, observable: str) -> None:
 
     observable: kind of the observable that needs classes.
     """
-    value_kind = getattr(setting.target, "value_kind", None)
-    if setting.target is not None and value_kind is not None and value_kind() == "real":
+    if setting.target is not None and setting.target.value_kind() == "real":
         raise ValueError(
             f"target.kind = {setting.target.kind!r}: {observable} needs labels ±1 or one-hot; its values are real"
         )

@@ -102,19 +102,17 @@ def test_alpha_and_particles_are_factors_of_time() -> None:
 
 
 @jit(signatures=[GRADIENT(float64)])
-def explosive(
-    act: Any, a: Any, theta: Any, X: Any, y: Any, alpha: Any, sizes: Any, numbers: Any, out: Any, scratch: Any
-) -> float:
+def explosive(act: Any, loss: Any, net: Any, rows: Any, goal: Any, out: Any, scratch: Any) -> float:
     """θ' = θ², which is infinite at time 1/θ₀."""
-    for k in range(theta.size):
-        out[k] = -theta[k] * theta[k]
+    for k in range(net.theta.size):
+        out[k] = -net.theta[k] * net.theta[k]
     return 0.0
 
 
 @pytest.mark.parametrize("method", ["RK45", "Radau"])
 def test_a_solver_that_fails_is_an_ending(method: str) -> None:
     like, _ = small()
-    problem = Problem(explosive, like.activation, like.layout, like.X, like.y, 1.0, range(1), scratch=lambda rows: 1)
+    problem = Problem(explosive, like.act, like.net, like.X, like.y, 1.0, range(1), scratch=lambda rows: 1)
     flow = ODE(end_time=2.0, method=method)
     state = flow.start(problem, np.ones(1), streams())
     flow.advance(problem, state, 2.0, 1e9)
