@@ -40,7 +40,7 @@ WIDTHS = 5  # where d, m_1, … begin in `sizes`
 LEAST_NEURONS = 128  # of a layer that is divided
 BLOCK_NEURONS = 512  # four blocks of 256 neurons instead of two of 512 made a step 6 % slower on two threads
 PASS_NEURONS = 4  # whose φ and φ' stay in the first-level cache between two passes
-THREADED_FLOPS = 1 << 19  # a layer of fewer multiplications is not worth waking a thread
+THREADED_FLOPS = 1 << 20  # a layer of fewer multiplications is not worth waking a thread
 
 
 class Below(NamedTuple):
