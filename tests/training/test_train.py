@@ -131,7 +131,7 @@ def test_the_trajectory_explains_itself() -> None:
     spec = tomllib.loads(found.attrs["spec"])
     assert spec["network"]["width"] == 7
     assert spec["flow"]["kind"] == "gradient_descent"
-    assert spec["training"]["loss"] == {"kind": "squared"}
+    assert spec["training"]["loss"] == "squared"
 
 
 def test_losses_of_the_given_data_are_observed_by_default() -> None:
