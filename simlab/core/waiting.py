@@ -2,9 +2,9 @@
 
 GNU's OpenMP, on which numba's threads run, lets a thread spin for milliseconds. Where another process is busy on one of
 the cores, the spinning thread keeps the other one from its core: beside one busy process on two cores a step of
-three_layer_mean_field took 9.9 ms on two threads and 4.4 ms on one, of two_layer 14.4 and 3.5. With 1000 turns, some
-10 µs, these take 4.9 and 3.9 ms; on a quiet machine nothing is lost (2.6 and 2.3 ms, with long spinning 2.8 and 2.5).
-With 300 turns a fully connected net of width 128, whose threads meet every 50 µs, took 25 % longer on a quiet machine.
+three_layer_mean_field took 9.9 ms on two threads and 4.4 ms on one, of two_layer 14.4 and 3.5. With 1000 turns
+these take 4.9 and 3.9 ms; on a quiet machine nothing is lost (2.6 and 2.3 ms, with long spinning 2.8 and 2.5).
+With 300 turns a fully connected net of width 128 took 25 % longer on a quiet machine.
 
 OpenMP reads the number from the environment when it is loaded, which numba does at the first parallel loop.
 """
