@@ -21,6 +21,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from simlab.core.jit import jit
+from simlab.core.llvm import everywhere, phi
 
 Reals = NDArray[Any]
 
@@ -56,12 +57,8 @@ class _Operand:
 
     def entry(self, *place: Any) -> Any:
         """A vector with this one entry in every lane."""
-        pointer = self.builder.bitcast(self.at(*place), self.real.as_pointer())
-        one = self.builder.insert_element(
-            ir.Constant(self.vector, ir.Undefined), self.builder.load(pointer), ir.IntType(32)(0)
-        )
-        lanes = ir.Constant(ir.VectorType(ir.IntType(32), self.vector.count), [0] * self.vector.count)
-        return self.builder.shuffle_vector(one, ir.Constant(self.vector, ir.Undefined), lanes)
+        value = self.builder.load(self.builder.bitcast(self.at(*place), self.real.as_pointer()))
+        return everywhere(self.builder, value, self.vector)
 
     def _vector_at(self, row: Any, column: Any) -> Any:
         return self.builder.bitcast(self.at(row, column), self.vector.as_pointer())
@@ -71,14 +68,6 @@ class _Operand:
 
     def store(self, value: Any, row: Any, column: Any) -> None:
         self.builder.store(value, self._vector_at(row, column), align=4)
-
-
-def _phi(builder: Any, kind: Any, *incoming: Any) -> Any:
-    """LLVM's φ node: a value that depends on the block that control comes from, given as pairs (value, block)."""
-    phi = builder.phi(kind)
-    for value, block in incoming:
-        phi.add_incoming(value, block)
-    return phi
 
 
 @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
@@ -113,21 +102,21 @@ def _block(typing: Any, rows: Any, vectors: Any, matrices: Any, row: Any, column
         builder.branch(begin)
         builder.position_at_end(begin)
         first = [
-            _phi(builder, out.vector, (zero, entry), (b, bias), (c, matrix))
+            phi(builder, out.vector, (zero, entry), (b, bias), (c, matrix))
             for b, c in zip(biases, entries, strict=True)
         ]
         builder.branch(loop)
 
         builder.position_at_end(loop)
-        p = _phi(builder, word, (word(0), begin))
-        sums = [_phi(builder, out.vector, (value, begin)) for value in first]
+        p = phi(builder, word, (word(0), begin))
+        sums = [phi(builder, out.vector, (value, begin)) for value in first]
         vectors_of_R = [right.load(p, c) for c in across]
         factors = [left.entry(r, p) for r in down]
         products = [builder.fmul(factor, vector, flags=FUSED) for factor in factors for vector in vectors_of_R]
         new = [builder.fadd(total, term, flags=FUSED) for total, term in zip(sums, products, strict=True)]
         following = builder.add(p, word(1))
-        for phi, value in zip((p, *sums), (following, *new), strict=True):
-            phi.add_incoming(value, loop)
+        for node, value in zip((p, *sums), (following, *new), strict=True):
+            node.add_incoming(value, loop)
         builder.cbranch(builder.icmp_signed("<", following, left.shape[1]), loop, done)
 
         builder.position_at_end(done)
@@ -136,7 +125,7 @@ def _block(typing: Any, rows: Any, vectors: Any, matrices: Any, row: Any, column
         scaled = [builder.fmul(total, after.load(*place)) for total, place in zip(new, places, strict=True)]
         builder.branch(end)
         builder.position_at_end(end)
-        last = [_phi(builder, out.vector, (a, done), (b, slope)) for a, b in zip(new, scaled, strict=True)]
+        last = [phi(builder, out.vector, (a, done), (b, slope)) for a, b in zip(new, scaled, strict=True)]
         for value, place in zip(last, places, strict=True):
             out.store(value, *place)
         return context.get_dummy_value()

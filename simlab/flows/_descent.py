@@ -19,7 +19,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float64, int64, prange, types, void
+from numba import boolean, float64, int64, prange, types, void
 from numba.core.types import npy_rng
 from numpy.typing import NDArray
 
@@ -76,6 +76,7 @@ class Way(NamedTuple):
     steps: number of steps to make.
     units: sum of s(t) so far.
     limit: loss beyond which the flow has diverged.
+    in_place: θ ← θ − η_t ∇R_α is all that a step does, and the gradient does it at once (`Goal.rate`).
     """
 
     begin: int
@@ -87,6 +88,7 @@ class Way(NamedTuple):
     steps: int
     units: float
     limit: float
+    in_place: bool
 
 
 class Own(NamedTuple):
@@ -130,7 +132,7 @@ def _signature(real: Any) -> Any:
     act, loss, net, rows, goal, vector, _ = gradient.args
     batches = tuple_type((int64, int64, int64[::1], int64, rows), Batches)
     task = tuple_type((net, rows, goal, batches, vector, vector), Task)
-    way = tuple_type((int64, int64, float64, int64, float64[::1], int64, int64, float64, float64), Way)
+    way = tuple_type((int64, int64, float64, int64, float64[::1], int64, int64, float64, float64, boolean), Way)
     own = tuple_type((vector, vector, vector, float64, float64, float64[::1]), Own)
     found = types.Tuple((int64, int64, float64, int64))
     return found(types.FunctionType(gradient), act, loss, types.FunctionType(UPDATE(real)), task, way, own, npy_rng)
@@ -201,15 +203,19 @@ def descend(
                 own.ahead[k] = net.theta[k]
             for k in range(ahead.size):
                 ahead[k] += beta * memory[k]
-        found = gradient(act, loss, point, rows, goal, task.grad, task.scratch)
+        s = factor(way.code, way.schedule, way.first + done)
+        pace = Pace(net.theta.dtype.type(way.eta * s / (alpha * alpha)), way.eta * s)
+        aim = Goal(goal.alpha, goal.mean, goal.numbers, np.float64(pace.move) if way.in_place else 0.0, way.limit)
+        out = net.theta if way.in_place else task.grad
+        found = gradient(act, loss, point, rows, aim, out, task.scratch)
         if not np.isfinite(found):
             return done, NOT_FINITE, units, at
         if found > way.limit:
             return done, BEYOND, units, at
         at = after
-        s = factor(way.code, way.schedule, way.first + done)
         units += s
-        pace = Pace(net.theta.dtype.type(way.eta * s / (alpha * alpha)), way.eta * s)
+        if way.in_place:
+            continue
         if own.temperature > 0:
             size = math.sqrt(2.0 * pace.eta * own.temperature)
             for k in range(memory.size):

@@ -165,12 +165,15 @@ class Stepping(Scheduled):
         grad = problem.buffer("grad", theta.size)
         scratch = problem.buffer("scratch", problem.scratch(batches.size))
         task = Task(problem.net(theta), rows, problem.goal, batches, grad, scratch)
+        own = self._own(problem, state)
+        plain = self.update is heavy_ball and not own.memory.size and not own.numbers[1] and span == problem.trained
+        in_place = plain and problem.bound is not None and problem.bound.loops.in_place(batches.size)
         way = Way(
             span.start, span.stop, state.eta, *self.schedule_numbers(pace), state.step - first,
-            min(steps, last - state.step), state.units, state.limit,
+            min(steps, last - state.step), state.units, state.limit, in_place,
         )  # fmt: skip
         found: tuple[int, int, float, int] = descend[problem.dtype](
-            problem.gradient, problem.act, loss, self.update[problem.dtype], task, way, self._own(problem, state), rng
+            problem.gradient, problem.act, loss, self.update[problem.dtype], task, way, own, rng
         )
         return found
 

@@ -12,7 +12,7 @@ Threads divide the *neurons* of a layer among themselves, not the rows: every we
 written, by one thread alone, also in a batch of few rows, and nothing is added up between threads. The number of
 blocks of neurons depends on the width alone, so that the bits do not depend on the number of threads.
 
-ReLU has passes of its own, which keep Z instead of φ'(Z) and compute in θ's precision. Packed arguments:
+ReLU has passes of its own, which keep φ(Z) alone and compute in θ's precision. Packed arguments:
 
 - theta: W¹ | … | W^L, W^ℓ : (m_ℓ, m_{ℓ−1} + 1 with a bias), row by row;
 - sizes: (T at most, 1 with a bias else 0, neurons of the widest layer and its bias, L, 1 if φ is ReLU else 0, d, m_1,
@@ -29,7 +29,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from simlab.core.gemm import product
+from simlab.core.gemm import ROWS, product, product_space
 from simlab.core.jit import jit
 from simlab.networks.signature import Net, Reals
 from simlab.networks.skeleton import Into, Tile, loops_over, stored_rows
@@ -48,7 +48,7 @@ class Below(NamedTuple):
 
     Delta: (k, T), without the bias.
     D: of that layer, (k, T).
-    factor: its s for ReLU, where D is Z; otherwise 0.
+    factor: its s for ReLU, where D is s φ(Z); otherwise 0.
     """
 
     Delta: Reals
@@ -61,18 +61,26 @@ class Layer(NamedTuple):
 
     W: its weights, (m, k), k counting the bias.
     A: its input Ã, (k, T).
-    D: space for Z, then s φ'(Z), of ReLU Z itself, (m, T); f of the last layer.
+    D: space for Z, then s φ'(Z), (m, T); of ReLU H, which is positive where φ' = 1; f of the last layer.
     H: space for s φ(Z), (m, T), within the next layer's input; of the last layer not used.
+    room: space for products, (parts of the neurons, ·).
     """
 
     W: Reals
     A: Reals
     D: Reals
     H: Reals
+    room: Reals
 
 
 @jit
 def space_size(sizes: Sizes, t: int) -> int:
+    return int(_room_at(sizes, t) + _block_count(sizes[2]) * product_space(sizes[2]))
+
+
+@jit
+def _room_at(sizes: Sizes, t: int) -> int:
+    """Where the space for products begins."""
     return int(t * (2 * np.sum(sizes[WIDTHS:] + sizes[1]) + 2 * sizes[2]))
 
 
@@ -86,20 +94,22 @@ def _layer(theta: Reals, sizes: Sizes, layer: int, T: int, space: Reals) -> Laye
         weight += sizes[WIDTHS + below] * (k + bias)
         k = sizes[WIDTHS + below]
     m = sizes[WIDTHS + layer]
+    room = space[_room_at(sizes, T) : space_size(sizes, T)].reshape(_block_count(sizes[2]), -1)
     W = theta[weight : weight + m * (k + bias)].reshape(m, k + bias)
     A = space[at : at + (k + bias) * T].reshape(k + bias, T)
     at += (k + bias) * T if layer == 1 else (2 * k + bias) * T
     if layer == depth:
         f = space[at : at + m * T].reshape(m, T)
-        return Layer(W, A, f, f)
+        return Layer(W, A, f, f, room)
     H = space[at : at + m * T].reshape(m, T)
-    return Layer(W, A, space[at + (m + bias) * T : at + (2 * m + bias) * T].reshape(m, T), H)
+    D = H if sizes[4] else space[at + (m + bias) * T : at + (2 * m + bias) * T].reshape(m, T)
+    return Layer(W, A, D, H, room)
 
 
 @jit
 def _spare(sizes: Sizes, T: int, space: Reals) -> Reals:
     """Space for Δ or Ż of two layers, after all layers."""
-    return space[space_size(sizes, T) - 2 * sizes[2] * T :]
+    return space[_room_at(sizes, T) - 2 * sizes[2] * T :]
 
 
 @jit
@@ -108,23 +118,34 @@ def _block_count(m: int) -> int:
 
 
 @jit
-def _hidden(act: Any, net: Net, layer: Layer, factor: Any, part: int, parts: int) -> None:
-    """H ← s φ(W A) and D ← s φ'(W A), of one part of the neurons; of ReLU D ← W A."""
-    m = layer.D.shape[0]
+def _worth_threads(net: Net, layer: Layer) -> bool:
+    return bool(net.threads > 1 and layer.W.size * layer.A.shape[1] >= THREADED_FLOPS)
+
+
+@jit
+def _part(m: int, part: int, parts: int) -> tuple[int, int]:
+    """(first neuron, one past the last) of one part of m, of whole blocks of a product but for the last part."""
     first, last = part * m // parts, (part + 1) * m // parts
-    product(layer.W[first:last], layer.A, layer.D[first:last], False)
+    return min(m, -(-first // ROWS) * ROWS), min(m, -(-last // ROWS) * ROWS)
+
+
+@jit
+def _hidden(act: Any, net: Net, layer: Layer, factor: Any, part: int, parts: int) -> None:
+    """H ← s φ(W A) and D ← s φ'(W A), of one part of the neurons; of ReLU H alone."""
+    first, last = _part(layer.D.shape[0], part, parts)
+    product(layer.W[first:last], layer.A, layer.D[first:last], False, layer.room[part])
+    if net.sizes[4]:
+        H, zero = layer.H[first:last].reshape(-1), factor * 0
+        for i in range(H.size):
+            H[i] = factor * H[i] if H[i] > zero else zero
+        return
     for j in range(first, last, PASS_NEURONS):
         e = min(last, j + PASS_NEURONS)
         D, H = layer.D[j:e].reshape(-1), layer.H[j:e].reshape(-1)
-        if net.sizes[4]:
-            zero = factor * 0
-            for i in range(D.size):
-                H[i] = factor * D[i] if D[i] > zero else zero
-        else:
-            act(D, H, net.phi)
-            for i in range(D.size):
-                H[i] *= factor
-                D[i] *= factor
+        act(D, H, net.phi)
+        for i in range(D.size):
+            H[i] *= factor
+            D[i] *= factor
 
 
 @jit(parallel=True)
@@ -146,46 +167,47 @@ def forwards(act: Any, net: Net, known: int, X: Reals, space: Reals) -> Reals:
             A[k, i] = numbers[0]
     for number in range(1, depth):
         layer = _layer(net.theta, sizes, number, T, space)
-        parts = _block_count(layer.D.shape[0])
-        if net.threads > 1 and parts > 1 and layer.W.size * T >= THREADED_FLOPS:
+        if _worth_threads(net, layer):
             _hidden_on_all(act, net, layer, numbers[1 + number])
         else:
-            for part in range(parts):
-                _hidden(act, net, layer, numbers[1 + number], part, parts)
+            _hidden(act, net, layer, numbers[1 + number], 0, 1)
         if bias:
             _layer(net.theta, sizes, number + 1, T, space).A[-1] = numbers[0]
     layer = _layer(net.theta, sizes, depth, T, space)
-    product(layer.W, layer.A, layer.D, False)
+    product(layer.W, layer.A, layer.D, False, layer.room[0])
     return layer.D
 
 
 @jit
-def _behind(layer: Layer, Delta: Reals, G: Reals, add: bool, below: Below, part: int) -> None:
-    """G ← Δ Ãᵀ, added to it where `add`, and Δ of the layer below ← (Wᵀ Δ) ⊙ s φ', of one part of their rows."""
-    m, k = Delta.shape[0], below.Delta.shape[0]
-    parts = _block_count(m)
-    if part < parts:
-        first, last = part * m // parts, (part + 1) * m // parts
-        product(Delta[first:last], layer.A.T, G[first:last], add)
-    parts = _block_count(k)
-    if k and part < parts:
-        first, last = part * k // parts, (part + 1) * k // parts
-        product(layer.W[:, first:last].T, Delta, below.Delta[first:last], False)
-        factor, zero = below.factor, below.factor * 0
-        for j in range(first, last):
-            into, D = below.Delta[j], below.D[j]
-            if factor > 0:
-                for i in range(into.size):
-                    into[i] = factor * into[i] if D[i] > zero else zero
-            else:
-                for i in range(into.size):
-                    into[i] *= D[i]
+def _down(layer: Layer, Delta: Reals, below: Below, part: int, parts: int) -> None:
+    """Δ of the layer below ← (Wᵀ Δ) ⊙ s φ', of one part of its neurons."""
+    first, last = _part(below.Delta.shape[0], part, parts)
+    product(layer.W[:, first:last].T, Delta, below.Delta[first:last], False, layer.room[part])
+    into, D = below.Delta[first:last].reshape(-1), below.D[first:last].reshape(-1)
+    factor, zero = below.factor, below.factor * 0
+    if factor > 0:
+        for i in range(into.size):
+            into[i] = factor * into[i] if D[i] > zero else zero
+    else:
+        for i in range(into.size):
+            into[i] *= D[i]
+
+
+@jit
+def _across(layer: Layer, Delta: Reals, G: Reals, add: bool, part: int, parts: int) -> None:
+    """G ← Δ Ãᵀ, added to it where `add`, of one part of the layer's neurons."""
+    first, last = _part(Delta.shape[0], part, parts)
+    product(Delta[first:last], layer.A.T, G[first:last], add, layer.room[part])
 
 
 @jit(parallel=True)
 def _behind_on_all(layer: Layer, Delta: Reals, G: Reals, add: bool, below: Below) -> None:
-    for part in prange(max(_block_count(Delta.shape[0]), _block_count(below.Delta.shape[0]))):
-        _behind(layer, Delta, G, add, below, part)
+    downs, acrosses = _block_count(below.Delta.shape[0]), _block_count(Delta.shape[0])
+    if below.Delta.size:
+        for part in prange(downs):
+            _down(layer, Delta, below, part, downs)
+    for part in prange(acrosses):
+        _across(layer, Delta, G, add, part, acrosses)
 
 
 @jit
@@ -203,12 +225,12 @@ def backwards(net: Net, known: int, X: Reals, R: Reals, into: Into, add: bool, s
         inner = _layer(net.theta, sizes, max(1, number - 1), T, space).D
         factor = net.numbers[number] if sizes[4] else net.numbers[number] * 0
         below = Below(spare[half : half + k * T].reshape(k, T), inner, factor)
-        parts = max(_block_count(Delta.shape[0]), _block_count(k))
-        if net.threads > 1 and parts > 1 and layer.W.size * T >= THREADED_FLOPS:
+        if _worth_threads(net, layer):
             _behind_on_all(layer, Delta, G, add, below)
-        else:
-            for part in range(parts):
-                _behind(layer, Delta, G, add, below, part)
+        else:  # Δ first, here and there: G may be W itself
+            if k:
+                _down(layer, Delta, below, 0, 1)
+            _across(layer, Delta, G, add, 0, 1)
         Delta = below.Delta
 
 
@@ -226,9 +248,9 @@ def pushed(act: Any, net: Net, known: int, v: Reals, X: Reals, space: Reals) -> 
         m, k = layer.W.shape
         half = (number % 2) * widest * T
         Z = f if number == depth else spare[half : half + m * T].reshape(m, T)
-        product(v[weight : weight + m * k].reshape(m, k), layer.A, Z, False)
+        product(v[weight : weight + m * k].reshape(m, k), layer.A, Z, False, layer.room[0])
         if number > 1:
-            product(layer.W[:, : k - bias], tangent, Z, True)
+            product(layer.W[:, : k - bias], tangent, Z, True, layer.room[0])
         if number < depth:
             factor, zero = net.numbers[1 + number], net.numbers[0] * 0
             for j in range(m):
@@ -241,4 +263,4 @@ def pushed(act: Any, net: Net, known: int, v: Reals, X: Reals, space: Reals) -> 
 
 
 # Tiles of J v and of Jᵀ R are the same rows: a deep net can be chaotic, and rounding differs with the number of rows.
-LOOPS = loops_over(Tile(forwards, backwards, pushed, stored_rows, space_size), "mlp")
+LOOPS = loops_over(Tile(forwards, backwards, pushed, stored_rows, space_size, in_place=True), "mlp")

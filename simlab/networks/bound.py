@@ -99,6 +99,11 @@ class Loops:
         """Reals of workspace for n rows."""
         return self.compiled.scratch(self.sizes, self.size, n)
 
+    def in_place(self, n: int) -> bool:
+        """Whether a step on n rows can change θ while it computes the gradient (`Goal.rate`)."""
+        tile = self.compiled.tile
+        return bool(tile.in_place and tile.blocks(self.sizes, n) == 1 and tile.rows(self.sizes, n) >= n)
+
 
 class Bound:
     """The loops of one network, for inputs in R^dim and numbers of type `dtype`.

@@ -70,11 +70,15 @@ class Goal(NamedTuple):
     alpha: output scale α.
     mean: 1 for the mean over the samples, 0 for the sum.
     numbers: the numbers of the loss.
+    rate: where it is not 0, out ← out − rate · ∇R, and out may be θ; for a `Tile` that is `in_place`.
+    limit: R above which, or where it is not finite, this out stays as it is.
     """
 
     alpha: Any
     mean: int
     numbers: NDArray[np.float64]
+    rate: float = 0.0
+    limit: float = np.inf
 
 
 def tuple_type(kinds: tuple[Any, ...], cls: type) -> Any:
@@ -86,7 +90,7 @@ def tuple_type(kinds: tuple[Any, ...], cls: type) -> Any:
 def _types(real: types.Float) -> tuple[Any, ...]:
     """The types of act, loss, net, rows and goal."""
     net = tuple_type((real[::1], int64[::1], real[::1], float64[::1], int64, int64, int64), Net)
-    rows, goal = tuple_type((real[:, ::1],) * 2, Rows), tuple_type((real, int64, float64[::1]), Goal)
+    rows, goal = tuple_type((real[:, ::1],) * 2, Rows), tuple_type((real, int64, float64[::1], float64, float64), Goal)
     functions = types.FunctionType(activation_signature(real)), types.FunctionType(loss_signature(real))
     return *functions, net, rows, goal
 

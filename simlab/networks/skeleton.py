@@ -107,6 +107,7 @@ class Tile(NamedTuple):
     finish: ``(net, known, sums, out)``: in place, the gradient from what all blocks gave, those of one after another.
     scale: ``(numbers)``: what outputs are multiplied with.
     even: tiles of `gradient` are of equal length up to one row; otherwise the last is shorter.
+    in_place: `backwards` does not read what it has added to: with `add`, and one tile, `into.out` may be θ itself.
     """
 
     forwards: Any
@@ -121,6 +122,7 @@ class Tile(NamedTuple):
     finish: Any = _nothing_left
     scale: Any = _unscaled
     even: bool = False
+    in_place: bool = False
 
 
 class Compiled(NamedTuple):
@@ -144,9 +146,8 @@ def loops_over(tile: Tile, name: str) -> Compiled:
 
     name: name for numba's cache, of its own for each kind of tile.
     """
-    forwards, backwards, pushed, tile_rows, space_size, blocks, shared_size, prepare, sum_count, finish, scale, even = (
-        tile
-    )
+    forwards, backwards, pushed, tile_rows, space_size, blocks, shared_size, prepare = tile[:8]
+    sum_count, finish, scale, even, in_place = tile[8:]
     scaled = scale is not _unscaled  # known when compiled: the loss then takes α·scale in one product
 
     @jit(named=name)
@@ -177,8 +178,11 @@ def loops_over(tile: Tile, name: str) -> Compiled:
                     for c in range(F.shape[0]):
                         for i in range(end - begin):
                             F[c, i] *= factor
-                total += loss(F, rows.Y[begin:end], net.theta.dtype.type(1), factor / count, goal.numbers)
-            backwards(net, known, X, F, into, k > 0, spare)
+                slope = net.theta.dtype.type(-goal.rate * factor / count) if in_place and goal.rate else factor / count
+                total += loss(F, rows.Y[begin:end], net.theta.dtype.type(1), slope, goal.numbers)
+            if in_place and goal.rate and not total / count <= goal.limit:
+                return total
+            backwards(net, known, X, F, into, k > 0 or (in_place and goal.rate != 0), spare)
         return total
 
     @jit(parallel=True, named=name)
@@ -215,7 +219,7 @@ def loops_over(tile: Tile, name: str) -> Compiled:
         known = prepare(net, scratch[:reserved])
         count = blocks(net.sizes, n)
         sums = np.empty(count * sum_count(known))
-        own = Goal(goal.alpha, n if goal.mean else 0, goal.numbers)
+        own = Goal(goal.alpha, n if goal.mean else 0, goal.numbers, goal.rate, goal.limit)
         if count == 1:  # without threads: a parallel region costs more than a small batch
             total = block(act, loss, net, known, rows, own, Into(out, sums), scratch[reserved:])
         else:

@@ -1,7 +1,11 @@
-"""Products by BLAS of slices and transposes, against NumPy."""
+"""Products of slices and transposes, against NumPy; each entry is one sum of fused products, whatever the shapes."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from simlab.core.gemm import product
+from simlab.core.gemm import DEPTH, ROWS, VECTOR_BYTES, VECTORS, blocked_product, plain_product, product, product_space
 
+ROOT = Path(__file__).parents[2]
 Array = NDArray[Any]
-SIZES = st.integers(1, 9)
+SIZES = st.one_of(st.integers(1, 9), st.sampled_from([ROWS + 1, 2 * ROWS, 16, 31, 32, 33, 64, 65, 70]))
 MARGINS = st.integers(0, 3)
+
+
+def multiply(A: Array, B: Array, C: Array, add: bool) -> None:
+    """C ← A B, in a space that holds NaN: whatever a product reads, it has written."""
+    space = np.full(product_space(len(A)), np.nan, C.dtype)
+    product(A, B, C, add, space)
 
 
 def placed(shape: tuple[int, int], how: str, margin: int, rng: np.random.Generator, dtype: Any) -> Array:
@@ -55,7 +66,7 @@ def test_slices_and_transposes(
     outside = np.ones(around.shape, bool)
     outside[inside] = False
     before = around.copy()
-    product(A, B, around[inside], add)
+    multiply(A, B, around[inside], add)
     np.testing.assert_allclose(around, expected, rtol=0, atol=40 * k * np.finfo(dtype).eps)
     assert np.array_equal(around[outside], before[outside])
 
@@ -64,30 +75,66 @@ def test_slices_and_transposes(
 def test_what_was_in_c_is_not_read_unless_it_is_added_to(dtype: Any) -> None:
     A, B = np.ones((3, 2), dtype), np.ones((2, 4), dtype)
     C = np.full((3, 4), np.nan, dtype)
-    product(A, B, C, False)
+    multiply(A, B, C, False)
     assert np.array_equal(C, np.full((3, 4), 2.0))
-    product(A, B, C, True)
+    multiply(A, B, C, True)
     assert np.array_equal(C, np.full((3, 4), 4.0))
 
 
 @pytest.mark.parametrize("add", [False, True])
 def test_no_terms_give_zero(add: bool) -> None:
     C = np.ones((2, 3))
-    product(np.empty((2, 0)), np.empty((0, 3)), C, add)
+    multiply(np.empty((2, 0)), np.empty((0, 3)), C, add)
     assert np.array_equal(C, np.full((2, 3), float(add)))
 
 
 @pytest.mark.parametrize(("m", "n"), [(0, 3), (2, 0)])
 def test_an_empty_product_writes_nothing(m: int, n: int) -> None:
     around = np.ones((4, 4))
-    product(np.ones((m, 5)), np.ones((5, n)), around[:m, :n], False)
+    multiply(np.ones((m, 5)), np.ones((5, n)), around[:m, :n], False)
     assert np.array_equal(around, np.ones((4, 4)))
 
 
-def test_matrices_of_many_rows() -> None:
-    """Large enough for the packed loops of BLAS."""
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
+def test_matrices_of_many_rows_columns_and_terms(turned: tuple[bool, bool], dtype: Any) -> None:
+    """More terms than one visit to C takes, more columns than are copied at a time."""
     rng = np.random.default_rng(0)
-    A, B, C = rng.standard_normal((301, 130)), rng.standard_normal((190, 130)), rng.standard_normal((301, 200))
-    expected = C[:, 5:195] + A @ B.T
-    product(A, B.T, C[:, 5:195], True)
-    np.testing.assert_allclose(C[:, 5:195], expected, rtol=0, atol=1e-11)
+    m, k, n = 4 * ROWS + 5, 2 * DEPTH + 37, 700
+    A, B, C = (rng.standard_normal(shape).astype(dtype) for shape in [(m, k), (k, n), (m, n + 10)])
+    expected = C[:, 5:-5] + A.astype(np.float64) @ B.astype(np.float64)
+    left, right = (np.asfortranarray(M) if turn else M for M, turn in zip((A, B), turned, strict=True))
+    multiply(left, right, C[:, 5:-5], True)
+    np.testing.assert_allclose(C[:, 5:-5], expected, rtol=0, atol=400 * k**0.5 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_bits_depend_on_the_row_and_the_column_alone(dtype: Any) -> None:
+    """The same entry from slices of any size, however they lie in memory; terms in two parts are one sum too."""
+    rng = np.random.default_rng(1)
+    m, k, n = 2 * ROWS + 3, DEPTH + 70, 3 * VECTORS * VECTOR_BYTES // 4 + 5
+    A, B = (rng.standard_normal(shape).astype(dtype) for shape in [(m, k), (k, n)])
+    whole = np.empty((m, n), dtype)
+    multiply(A, B, whole, False)
+    batch = VECTOR_BYTES // whole.itemsize
+    for rows in (slice(0, m), slice(1, 2), slice(3, 3 + ROWS), slice(ROWS - 1, m)):
+        for columns in (slice(0, n), slice(2, 3), slice(batch, 3 * batch), slice(1, 1 + VECTORS * batch)):
+            for left in (A[rows], np.asfortranarray(A[rows])):
+                for right in (np.ascontiguousarray(B[:, columns]), np.asfortranarray(B[:, columns])):
+                    part = np.empty((left.shape[0], right.shape[1]), dtype)
+                    multiply(left, right, part, False)
+                    assert np.array_equal(part, whole[rows, columns])
+                    multiply(left[:, :91], right[:91], part, False)
+                    multiply(left[:, 91:], right[91:], part, True)
+                    assert np.array_equal(part, whole[rows, columns])
+
+
+def test_without_a_compiler_products_are_numpys() -> None:
+    code = (
+        "import numpy as np\nfrom simlab.core.gemm import plain_product, product\nassert product is plain_product\n"
+        "C = np.ones((2, 4))\nproduct(np.ones((2, 3)), np.ones((3, 4)), C, True, np.empty(0))\n"
+        "assert np.array_equal(C, np.full((2, 4), 4.0))\n"
+    )
+    assert product is blocked_product
+    assert product is not plain_product
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, cwd=ROOT, check=True)
