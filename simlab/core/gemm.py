@@ -175,7 +175,7 @@ def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
 @jit
 def _address(M: Reals) -> int:
     """Of a matrix that the caller was given, not made: numba frees what is not named any more."""
-    return np.int64(M.ctypes.data)
+    return int(np.int64(M.ctypes.data))  # signed: with the sizes it would otherwise be a float
 
 
 @jit
@@ -189,11 +189,18 @@ def _fill(M: Reals, into: Reals) -> None:
 
 
 @jit
+def _width(vectors: int) -> int:
+    """Vectors of the next panel, where so many are left: 4, 2 or 1."""
+    return VECTORS if vectors >= VECTORS else 2 if vectors >= 2 else 1
+
+
+@jit
 def _panels(B: Reals, panels: Reals) -> None:
     """Copy B, (k, n), into panels of k rows, one after another, each a whole number of vectors wide."""
     (k, n), each, size = B.shape, VECTOR_BYTES // B.itemsize, B.itemsize
-    for begin in range(0, n, VECTORS * each):
-        width = min(VECTORS * each, -(-(n - begin) // each) * each)
+    begin = 0
+    while begin < n:
+        width = _width(-(-(n - begin) // each)) * each
         panel = panels[begin * k : (begin + width) * k].reshape(k, width)
         for c in range(0, width, each):
             origin = _address(B) + (begin + c) * B.strides[1]
@@ -208,6 +215,7 @@ def _panels(B: Reals, panels: Reals) -> None:
                 _turn(B, (origin, B.strides[1]), into, k // each)
                 done = k // each * each
             _fill(B[done:, begin + c : begin + c + each], panel[done:, c : c + each])
+        begin += width
 
 
 @jit
@@ -224,19 +232,15 @@ def _strips(A: Reals, strips: Reals) -> None:
 
 @jit
 def _block(shape: int, C: Reals, left: Any, right: Any, out: Any, terms: int, add: bool) -> None:
-    """`_multiply` for every shape."""
+    """`_multiply` for every shape; each more takes seconds to compile."""
     if shape == 64:
         _multiply(64, C, left, right, out, terms, add)
-    elif shape == 63:
-        _multiply(63, C, left, right, out, terms, add)
     elif shape == 62:
         _multiply(62, C, left, right, out, terms, add)
     elif shape == 61:
         _multiply(61, C, left, right, out, terms, add)
     elif shape == 24:
         _multiply(24, C, left, right, out, terms, add)
-    elif shape == 23:
-        _multiply(23, C, left, right, out, terms, add)
     elif shape == 22:
         _multiply(22, C, left, right, out, terms, add)
     else:
@@ -277,9 +281,10 @@ def _all_rows(A: Reals, B: Any, C: Reals, add: bool, strips: Reals, space: Reals
             left = strips_at + (row // ROWS * ROWS * k + row % ROWS) * size, size, ROWS * size
         else:  # a row that is missing is the row before it, once more
             left = A_at + row * down, down if rows == height else 0, across
-        for begin in range(0, n, VECTORS * each):
-            columns = min(VECTORS * each, n - begin)
-            vectors = -(-columns // each)
+        begin = 0
+        while begin < n:
+            vectors = _width(-(-(n - begin) // each))
+            columns = min(vectors * each, n - begin)
             right = B[0] + begin * B[2], B[1] if B[1] else vectors * VECTOR_BYTES
             if rows == height and columns == vectors * each:
                 out = C_at + row * C.strides[0] + begin * size, C.strides[0]
@@ -288,6 +293,7 @@ def _all_rows(A: Reals, B: Any, C: Reals, add: bool, strips: Reals, space: Reals
                 block = space[: height * vectors * each].reshape(height, vectors * each)
                 part = C[row : row + rows, begin : begin + columns]
                 _edge(10 * height + vectors, left, right, part, k, add, block)
+            begin += vectors * each
         row += rows
 
 
@@ -306,11 +312,17 @@ def blocked_product(A: Reals, B: Reals, C: Reals, add: bool, space: Reals) -> No
     C: (m, n), rows contiguous; may be some columns of a wider matrix.
     space: at least `product_space(m)` reals, with anything in them.
     """
-    (k, n), m, size = B.shape, A.shape[0], C.itemsize
+    (k, n), m = B.shape, A.shape[0]
     if k == 0 and not add:
         C[:, :] = 0
-    if m == 0 or n == 0 or k == 0:
-        return
+    if m > 0 and n > 0 and k > 0:
+        # Slices that numba takes for one type of array, however the matrix lies in memory: it compiles once.
+        _product(A[0:m, 0:k], B[0:k, 0:n], C[0:m, 0:n], add, space)
+
+
+@jit
+def _product(A: Reals, B: Reals, C: Reals, add: bool, space: Reals) -> None:
+    (k, n), m, size = B.shape, A.shape[0], C.itemsize
     each = VECTOR_BYTES // size
     batch = n % each == 0 and n <= 2 * VECTORS * each and B.strides[1] == size
     turned = A.strides[1] != size

@@ -91,9 +91,8 @@ def _linearised(inner: Compiled) -> Compiled:
 
     shared: θ_lin − θ0, then what the network's own tile shares.
     """
-    forwards, backwards, pushed, rows, space_size, blocks, shared_size, prepare, sum_count, finish, scale, even = (
-        inner.tile
-    )
+    forwards, backwards, pushed, rows, space_size, blocks, shared_size, prepare = inner.tile[:8]
+    sum_count, finish, scale, even, _ = inner.tile[8:]
     name = f"linearised_{inner.name}"
 
     @jit(named=name)

@@ -148,7 +148,9 @@ def loops_over(tile: Tile, name: str) -> Compiled:
     """
     forwards, backwards, pushed, tile_rows, space_size, blocks, shared_size, prepare = tile[:8]
     sum_count, finish, scale, even, in_place = tile[8:]
-    scaled = scale is not _unscaled  # known when compiled: the loss then takes α·scale in one product
+    # Known when compiled, so that what is not needed is not compiled.
+    scaled = scale is not _unscaled  # the loss then takes α·scale in one product
+    several = blocks is not one_block
 
     @jit(named=name)
     def block(act: Any, loss: Any, net: Net, known: Any, rows: Rows, goal: Goal, into: Into, spare: Reals) -> float:
@@ -180,8 +182,8 @@ def loops_over(tile: Tile, name: str) -> Compiled:
                             F[c, i] *= factor
                 slope = net.theta.dtype.type(-goal.rate * factor / count) if in_place and goal.rate else factor / count
                 total += loss(F, rows.Y[begin:end], net.theta.dtype.type(1), slope, goal.numbers)
-            if in_place and goal.rate and not total / count <= goal.limit:
-                return total
+            if in_place and goal.rate and not (np.isfinite(total) and total / count <= goal.limit):
+                return float(total)
             backwards(net, known, X, F, into, k > 0 or (in_place and goal.rate != 0), spare)
         return total
 
@@ -220,10 +222,11 @@ def loops_over(tile: Tile, name: str) -> Compiled:
         count = blocks(net.sizes, n)
         sums = np.empty(count * sum_count(known))
         own = Goal(goal.alpha, n if goal.mean else 0, goal.numbers, goal.rate, goal.limit)
-        if count == 1:  # without threads: a parallel region costs more than a small batch
-            total = block(act, loss, net, known, rows, own, Into(out, sums), scratch[reserved:])
-        else:
+        total = -1.0
+        if several and count > 1:  # one block without threads: a parallel region costs more than a small batch
             total = blockwise(act, loss, net, known, rows, own, Into(out, sums), scratch[reserved:])
+        if count == 1:
+            total = block(act, loss, net, known, rows, own, Into(out, sums), scratch[reserved:])
         finish(net, known, sums, out)
         return float(total / n if goal.mean else total)
 
@@ -253,10 +256,11 @@ def loops_over(tile: Tile, name: str) -> Compiled:
     def push(act: Any, net: Net, v: Reals, X: Reals, out: Reals, scratch: Reals) -> None:
         reserved = shared_size(net.sizes, net.theta.size)
         known = prepare(net, scratch[:reserved])
-        if blocks(net.sizes, X.shape[0]) == 1:
-            push_block(act, net, known, v, X, out, scratch[reserved:])
-        else:
+        count = blocks(net.sizes, X.shape[0])
+        if several and count > 1:
             push_blockwise(act, net, known, v, X, out, scratch[reserved:])
+        if count == 1:
+            push_block(act, net, known, v, X, out, scratch[reserved:])
 
     def scratch(sizes: Sizes, size: int, n: int) -> int:
         count = blocks(sizes, n)
