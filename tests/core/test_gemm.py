@@ -14,7 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from simlab.core.gemm import DEPTH, ROWS, VECTOR_BYTES, VECTORS, blocked_product, plain_product, product, product_space
+from simlab.core.gemm import (
+    DEPTH,
+    ROWS,
+    VECTOR_BYTES,
+    VECTORS,
+    blocked_product,
+    plain_product,
+    product,
+    product_space,
+    share,
+)
 
 ROOT = Path(__file__).parents[2]
 Array = NDArray[Any]
@@ -24,7 +34,7 @@ MARGINS = st.integers(0, 3)
 
 def multiply(A: Array, B: Array, C: Array, add: bool) -> None:
     """C ← A B, in a space that holds NaN: whatever a product reads, it has written."""
-    space = np.full(product_space(len(A)), np.nan, C.dtype)
+    space = np.full(product_space(len(A), 1), np.nan, C.dtype)
     product(A, B, C, add, space)
 
 
@@ -110,7 +120,7 @@ def test_matrices_of_many_rows_columns_and_terms(turned: tuple[bool, bool], dtyp
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_bits_depend_on_the_row_and_the_column_alone(dtype: Any) -> None:
-    """The same entry from slices of any size, however they lie in memory; terms in two parts are one sum too."""
+    """The same entry from slices of any size, however they lie in memory; added, it is rounded once."""
     rng = np.random.default_rng(1)
     m, k, n = 2 * ROWS + 3, DEPTH + 70, 3 * VECTORS * VECTOR_BYTES // 4 + 5
     A, B = (rng.standard_normal(shape).astype(dtype) for shape in [(m, k), (k, n)])
@@ -124,9 +134,33 @@ def test_bits_depend_on_the_row_and_the_column_alone(dtype: Any) -> None:
                     part = np.empty((left.shape[0], right.shape[1]), dtype)
                     multiply(left, right, part, False)
                     assert np.array_equal(part, whole[rows, columns])
-                    multiply(left[:, :91], right[:91], part, False)
-                    multiply(left[:, 91:], right[91:], part, True)
-                    assert np.array_equal(part, whole[rows, columns])
+                    first, more = np.empty_like(part), np.ones_like(part)
+                    multiply(left[:, :DEPTH], right[:DEPTH], first, False)
+                    multiply(left[:, :DEPTH], right[:DEPTH], more, True)
+                    assert np.array_equal(more, 1 + first)
+
+
+def test_a_small_sum_added_to_large_numbers_keeps_its_digits() -> None:
+    """1000 terms of 1e-6 added to 1 in float32; one by one they would each be rounded to a multiple of 1.2e-7."""
+    C = np.ones((7, 40), np.float32)
+    multiply(np.full((7, 1000), 1e-3, np.float32), np.full((1000, 40), 1.03e-3, np.float32), C, True)
+    np.testing.assert_allclose(C - 1, 1.03e-3, rtol=0, atol=4 * 6e-8 + 1e-9)
+
+
+@given(st.integers(1, 2000), st.integers(1, 9))
+def test_parts_of_a_product_are_whole_and_have_their_space(rows: int, parts: int) -> None:
+    space = np.arange(product_space(rows, parts))
+    assert space.size >= product_space(rows, 1)
+    row, place = 0, 0
+    for part in range(parts):
+        first, last, own = share(rows, space, part, parts)
+        assert first == row
+        assert last == rows or last % ROWS == 0
+        assert own.size >= product_space(last - first, 1) - 2 * ROWS * DEPTH  # what is left over is for rounding up
+        assert own[0] == place
+        row, place = last, place + own.size
+    assert row == rows
+    assert place == space.size
 
 
 def test_without_a_compiler_products_are_numpys() -> None:
