@@ -19,11 +19,13 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from simlab.core.blas import one_blas_thread
+from simlab.core.crew import on_threads
 from simlab.core.errors import BadInput
 from simlab.core.fields import number_or
 from simlab.core.rng import Streams
@@ -239,12 +241,12 @@ class Stepping(Scheduled):
                     self._estimate(problem, state)
                 room = min(room, at + self.auto_every - state.step)
             began = time.monotonic()
-            wanted = max(1, min(room, int(problem.steps_per_second * STRETCH_SECONDS)))
-            with one_blas_thread():
-                done, state.ending, state.units = self._stretch(problem, state, wanted)
+            turn = problem.crew.turn(numba.get_num_threads(), STRETCH_SECONDS, room)
+            with one_blas_thread(), on_threads(turn.threads):
+                done, state.ending, state.units = self._stretch(problem, state, turn.steps)
             state.step += done
             state.time = state.base + state.eta * state.units
             ended = time.monotonic()
-            problem.steps_per_second = max(1.0, done / max(ended - began, 1e-7))
+            problem.crew.saw(turn, done, ended - began)
             if ended >= deadline:
                 break

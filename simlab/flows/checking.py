@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.checking import check_value, ensure
+from simlab.core.crew import Crew
 from simlab.core.parsing import choose
 from simlab.core.rng import Streams
 from simlab.flows.flow import Flow, FlowState
@@ -136,7 +137,7 @@ def _check_stops(flow: Flow, whole: FlowState, loss: Loss | None = None, **field
             before = flow.now(state)
             state = flow.state_class.of(pickle.loads(pickle.dumps(state.arrays())))
             problem, _ = small_problem(flow, loss=loss, **fields)
-            problem.steps_per_second = next(paces)
+            problem.crew = Crew(next(paces))
             flow.advance(problem, state, until, 0.0)
             ensure(flow.now(state) > before, f"{flow!r}.advance made no step from {flow.clock} {before}")
         ensure(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from simlab.core import checks
 from simlab.core.blas import one_blas_thread
+from simlab.core.crew import Crew
 from simlab.core.errors import BadInput
 from simlab.losses.loss import Loss
 from simlab.losses.squared import Squared
@@ -58,7 +59,7 @@ class Problem:
 
     What a flow keeps in this process, on which no recorded number depends:
 
-    steps_per_second: how fast the last stretch of steps was.
+    crew: how fast the last stretches of steps were, on how many threads.
     chunk: the fresh samples last drawn, with what they were drawn for.
     buffers: name → array, used again from call to call.
     """
@@ -75,7 +76,7 @@ class Problem:
     bound: Bound | None = None
     width: int | None = None
     fresh: Callable[[int, np.random.Generator], tuple[Array, Array]] | None = None
-    steps_per_second: float = FIRST_STEPS_PER_SECOND
+    crew: Crew = field(default_factory=lambda: Crew(FIRST_STEPS_PER_SECOND))
     chunk: tuple[Any, tuple[Array, Array, np.random.Generator]] | None = None
     buffers: dict[str, Array] = field(default_factory=dict)
 
