@@ -5,7 +5,7 @@ depend on that row of A and that column of B alone: not on the size of the matri
 threads or tiles, or on the width of the CPU's vectors. Where it is added to C, so are sums of up to `DEPTH` terms:
 added to weights in float32 one by one, the terms of 1000 samples would lose 2 % of a small step.
 
-A block of C, some rows and vectors, stays in registers while the sum runs (`_multiply`): each entry of A meets a few
+A block of C, some rows and vectors, stays in registers while the sum runs (`blocks`): each entry of A meets a few
 vectors of B. Large matrices are copied first, into the order in which they are read (Goto and van de Geijn 2008): B
 into panels as wide as a block of C, the columns of A into strips as high as one. The few columns of a batch are not
 copied. The caller gives the space for copies, so that steps on several threads allocate nothing.
@@ -25,170 +25,19 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from simlab.core.blocks import ADD, GO_ON, SET, VECTOR_BYTES, WIDE, copy_rows, multiply, turn
 from simlab.core.jit import jit
-from simlab.core.llvm import BYTES, WORD, everywhere, has_feature, lanes, load, phi, store
 
 Reals = NDArray[Any]
 
-WIDE = has_feature("avx512f")
-VECTOR_BYTES = 64 if WIDE else 32
 VECTORS = 4 if WIDE else 2  # of a block of C: 6 rows of them are 24 sums in 32 registers, or 12 in 16
 ROWS = 6  # rows of A that lie 4096 bytes apart all fall into one set of the first-level cache, which holds 8
 LAST_ROWS = 2  # of a block, where fewer than 6 are left
 DEPTH = 256  # terms of a sum between two visits to C: what a block reads of A then fits into the first-level cache
 TURNED_DEPTH = 64  # where A is read by columns: its rows, whole, then stay in the second-level cache
 PANEL_FLOATS = 1 << 15  # of B copied at a time
-AHEAD_BYTES = 128
-SET, GO_ON, ADD = range(3)
-
-
-class _Kind:
-    """Types of the numbers and vectors of an array."""
-
-    def __init__(self, context: Any, array: Any) -> None:
-        self.real = context.get_data_type(array.dtype)
-        self.bytes = context.get_abi_sizeof(self.real)
-        self.lanes = VECTOR_BYTES // self.bytes
-        self.vector = ir.VectorType(self.real, self.lanes)
-
-
-def _at(builder: Any, address: Any, *offsets: Any) -> Any:
-    """The place so many bytes after an address, a number; an offset that is a pair is a product."""
-    place = builder.inttoptr(address, BYTES)
-    for offset in offsets:
-        place = builder.gep(place, [builder.mul(*offset) if isinstance(offset, tuple) else offset])
-    return place
-
-
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def _multiply(typing: Any, shape: Any, like: Any, left: Any, right: Any, out: Any, terms: Any, mode: Any) -> Any:
-    """LLVM code of a block of C ← L R (mode SET); C ← C + L R, one sum that goes on (GO_ON), or L R summed first (ADD).
-
-    shape: 10 times its rows and its vectors per row, such as 64.
-    like: an array of C's type.
-    left: (address, bytes from row to row, bytes from column to column) of L.
-    right, out: (address, bytes from row to row) of R and of C, whose rows are contiguous.
-    terms: columns of L, at least 1.
-    """
-    rows, across = (range(count) for count in divmod(shape.literal_value, 10))
-
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = _Kind(context, like)
-        L, L_down, L_across = cgutils.unpack_tuple(builder, args[2])
-        (R, R_down), (C, C_down) = (cgutils.unpack_tuple(builder, args[k]) for k in (3, 4))
-        left_at, right_at = _at(builder, L), _at(builder, R)
-        down = [builder.mul(WORD(r), L_down) for r in rows]
-        places = [_at(builder, C, (WORD(r), C_down), WORD(v * VECTOR_BYTES)) for r in rows for v in across]
-        name = f"llvm.fmuladd.v{kind.lanes}f{8 * kind.bytes}"
-        fused = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind.vector, [kind.vector] * 3), name)
-        ahead = ir.FunctionType(ir.VoidType(), [BYTES, *[ir.IntType(32)] * 3])
-        prefetch = cgutils.get_or_insert_function(builder.module, ahead, "llvm.prefetch.p0i8")
-        zero = ir.Constant(kind.vector, [0.0] * kind.lanes)
-
-        entry = builder.block
-        names = "before", "loop", "done", "adding", "end"
-        before, loop, done, adding, end = (builder.append_basic_block(name) for name in names)
-        builder.cbranch(builder.icmp_signed("==", args[6], WORD(GO_ON)), before, loop)
-        builder.position_at_end(before)
-        found = [load(builder, place, kind.vector, kind.bytes) for place in places]
-        builder.branch(loop)
-
-        builder.position_at_end(loop)
-        p = phi(builder, WORD, (WORD(0), entry), (WORD(0), before))
-        sums = [phi(builder, kind.vector, (zero, entry), (value, before)) for value in found]
-        column, row = builder.gep(left_at, [builder.mul(p, L_across)]), builder.gep(right_at, [builder.mul(p, R_down)])
-        builder.call(prefetch, [builder.gep(column, [WORD(AHEAD_BYTES)]), *map(ir.IntType(32), (0, 2, 1))])
-        of_R = [load(builder, builder.gep(row, [WORD(v * VECTOR_BYTES)]), kind.vector, kind.bytes) for v in across]
-        new = []
-        for r in rows:
-            value = load(builder, builder.gep(column, [down[r]]), kind.real, kind.bytes)
-            factor = everywhere(builder, value, kind.vector)
-            new += [builder.call(fused, [factor, of_R[v], sums[r * len(across) + v]]) for v in across]
-        following = builder.add(p, WORD(1))
-        for node, value in zip((p, *sums), (following, *new), strict=True):
-            node.add_incoming(value, loop)
-        builder.cbranch(builder.icmp_signed("<", following, args[5]), loop, done)
-
-        builder.position_at_end(done)
-        builder.cbranch(builder.icmp_signed("==", args[6], WORD(ADD)), adding, end)
-        builder.position_at_end(adding)
-        added = [
-            builder.fadd(load(builder, place, kind.vector, kind.bytes), value)
-            for place, value in zip(places, new, strict=True)
-        ]
-        builder.branch(end)
-        builder.position_at_end(end)
-        last = [phi(builder, kind.vector, (a, done), (b, adding)) for a, b in zip(new, added, strict=True)]
-        for value, place in zip(last, places, strict=True):
-            store(builder, value, place, kind.bytes)
-        return context.get_dummy_value()
-
-    return types.void(shape, like, left, right, out, terms, mode), code
-
-
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def _copy(typing: Any, like: Any, length: Any, origin: Any, into: Any, count: Any) -> Any:
-    """LLVM code that copies `count` rows of `length` numbers, or of one vector where that is 0.
-
-    origin, into: (address, bytes from row to row).
-    """
-
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = _Kind(context, like)
-        line = ir.VectorType(kind.real, length.literal_value or kind.lanes)
-        (start, apart), (target, target_apart) = (cgutils.unpack_tuple(builder, args[k]) for k in (2, 3))
-        with cgutils.for_range(builder, args[4]) as loop:
-            value = load(builder, _at(builder, start, (loop.index, apart)), line, kind.bytes)
-            store(builder, value, _at(builder, target, (loop.index, target_apart)), kind.bytes)
-        return context.get_dummy_value()
-
-    return types.void(like, length, origin, into, count), code
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _turn(typing: Any, like: Any, origin: Any, into: Any, count: Any) -> Any:
-    """LLVM code that transposes as many rows as a vector has lanes, each of `count` vectors.
-
-    origin, into: (address, bytes from row to row); those of the transpose are one vector long.
-    """
-
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = _Kind(context, like)
-        (start, apart), (target, target_apart) = (cgutils.unpack_tuple(builder, args[k]) for k in (1, 2))
-        with cgutils.for_range(builder, args[3]) as loop:
-            step = loop.index, WORD(VECTOR_BYTES)
-            rows = [
-                load(builder, _at(builder, start, (WORD(r), apart), step), kind.vector, kind.bytes)
-                for r in range(kind.lanes)
-            ]
-            first = builder.mul(loop.index, WORD(kind.lanes))
-            for r, value in enumerate(_transposed(builder, rows)):
-                place = _at(builder, target, (builder.add(first, WORD(r)), target_apart))
-                store(builder, value, place, kind.bytes)
-        return context.get_dummy_value()
-
-    return types.void(like, origin, into, count), code
-
-
-def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
-    """A square, transposed: rows at a distance of 1, then 2, 4, …, exchange the squares of that size off a diagonal."""
-    count, apart = len(rows), 1
-    while apart < count:
-        upper = lanes([lane if not lane & apart else count + lane - apart for lane in range(count)])
-        lower = lanes([lane + apart if not lane & apart else count + lane for lane in range(count)])
-        new = list(rows)
-        for r in range(count):
-            if not r & apart:
-                pair = rows[r], rows[r + apart]
-                new[r], new[r + apart] = (builder.shuffle_vector(*pair, order) for order in (upper, lower))
-        rows, apart = new, 2 * apart
-    return rows
 
 
 @jit
@@ -228,10 +77,10 @@ def _panels(B: Reals, panels: Reals) -> None:
             if begin + c + each > n:
                 pass
             elif B.strides[1] == size:
-                _copy(B, 0, (origin, B.strides[0]), into, k)
+                copy_rows(B, 0, (origin, B.strides[0]), into, k)
                 done = k
             elif B.strides[0] == size:
-                _turn(B, (origin, B.strides[1]), into, k // each)
+                turn(B, (origin, B.strides[1]), into, k // each)
                 done = k // each * each
             _fill(B[done:, begin + c : begin + c + each], panel[done:, c : c + each])
         begin += width
@@ -244,26 +93,26 @@ def _strips(A: Reals, strips: Reals) -> None:
     for row in range(0, m, ROWS):
         if row + ROWS <= m and A.strides[0] == A.itemsize:
             origin = _address(A) + row * A.strides[0], A.strides[1]
-            _copy(A, ROWS, origin, (_address(strips) + row * k * A.itemsize, ROWS * A.itemsize), k)
+            copy_rows(A, ROWS, origin, (_address(strips) + row * k * A.itemsize, ROWS * A.itemsize), k)
         else:
             _fill(A[row : row + ROWS].T, strips[row * k : (row + ROWS) * k].reshape(k, ROWS))
 
 
 @jit
 def _block(shape: int, C: Reals, left: Any, right: Any, out: Any, terms: int, mode: int) -> None:
-    """`_multiply` for every shape; each more takes seconds to compile."""
+    """`multiply` for every shape; each more takes seconds to compile."""
     if shape == 64:
-        _multiply(64, C, left, right, out, terms, mode)
+        multiply(64, C, left, right, out, terms, mode)
     elif shape == 62:
-        _multiply(62, C, left, right, out, terms, mode)
+        multiply(62, C, left, right, out, terms, mode)
     elif shape == 61:
-        _multiply(61, C, left, right, out, terms, mode)
+        multiply(61, C, left, right, out, terms, mode)
     elif shape == 24:
-        _multiply(24, C, left, right, out, terms, mode)
+        multiply(24, C, left, right, out, terms, mode)
     elif shape == 22:
-        _multiply(22, C, left, right, out, terms, mode)
+        multiply(22, C, left, right, out, terms, mode)
     else:
-        _multiply(21, C, left, right, out, terms, mode)
+        multiply(21, C, left, right, out, terms, mode)
 
 
 @jit
@@ -282,7 +131,7 @@ def _edge(shape: int, L: Any, R: Any, C: Reals, terms: int, mode: int, block: Re
 
 @jit
 def _all_rows(A: Reals, B: Any, C: Reals, mode: int, strips: Reals, space: Reals) -> None:
-    """C ← A R, or what `mode` says (`_multiply`).
+    """C ← A R, or what `mode` says (`multiply`).
 
     B: (address, bytes from row to row, bytes from panel to panel by columns) of R; from row to row 0, where panels are
         contiguous.

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
 from numba.core.registry import cpu_target
+from numba.extending import intrinsic
 
 WORD, BYTES = ir.IntType(64), ir.IntType(8).as_pointer()
+
+
+def emits(function: Callable[..., Any]) -> Any:
+    """A function that gives LLVM code, for compiled functions to call (`numba.extending.intrinsic`)."""
+    return intrinsic(prefer_literal=True)(function)
 
 
 def has_feature(name: str) -> bool:

@@ -17,11 +17,10 @@ import numba
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from simlab.core.jit import jit
-from simlab.core.llvm import everywhere, phi
+from simlab.core.llvm import emits, everywhere, phi
 
 Reals = NDArray[Any]
 
@@ -70,7 +69,7 @@ class _Operand:
         self.builder.store(value, self._vector_at(row, column), align=4)
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+@emits
 def _block(typing: Any, rows: Any, vectors: Any, matrices: Any, row: Any, column: Any) -> Any:
     """LLVM code of a block of C = (start + L R) ⊙ times: `rows` rows from `row`, `vectors` vectors from `column`.
 

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from simlab.core.blocks import VECTOR_BYTES
 from simlab.core.gemm import (
     DEPTH,
     ROWS,
-    VECTOR_BYTES,
     VECTORS,
     blocked_product,
     plain_product,
