@@ -10,13 +10,14 @@ vectors of B. Large matrices are copied first, into the order in which they are 
 into panels as wide as a block of C, the columns of A into strips as high as one. The few columns of a batch are not
 copied. The caller gives the space for copies, so that steps on several threads allocate nothing.
 
-GF/s on one core with AVX-512 (EPYC, its peak 59 in float64 and 118 in float32), m = 1024, beside OpenBLAS:
+GF/s on one core with AVX-512 (EPYC; the most seen of any shape: 59 in float64, 118 in float32), m = 1024, in brackets
+OpenBLAS:
 
                                  float64              float32
     rows of a batch           32        1000       32         1000
-    W A                    55 (39)    52 (52)   106 (91)   103 (103)
-    Wᵀ A                   50 (28)    51 (51)    93 (75)   101 (103)
-    Δ Aᵀ, added            48 (40)    52 (52)    92 (60)   106 (100)
+    W A                    55 (40)    52 (52)   110 (89)   106 (105)
+    Wᵀ A                   52 (33)    51 (51)   102 (74)   105 (105)
+    C + Δ Aᵀ (BLAS: Δ Aᵀ)  45 (38)    52 (52)   100 (60)   108 (101)
 """
 
 from __future__ import annotations
