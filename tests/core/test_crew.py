@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import pytest
 
-from simlab.core.crew import TRIAL_SECONDS, TRIAL_SHARE, Crew, on_threads
+from simlab.core.crew import FIRST_WAIT_SECONDS, GAIN, TRIAL_SECONDS, Crew, on_threads
 
 
 def work(crew: Crew, rates: dict[int, float], seconds: float, most: int = 2) -> dict[int, float]:
@@ -26,9 +26,9 @@ def test_the_faster_is_used_and_trials_cost_little(rate: float, single: float) -
     """From steps of 10 µs to steps of 2 s; one thread is half as fast, or four times as fast."""
     crew, rates = Crew(1000.0), {2: rate, 1: single * rate}
     best, other = (2, 1) if single < 1 else (1, 2)
-    work(crew, rates, 3 * 0.05 + 10 / rate)
-    used = work(crew, rates, 1000 * max(TRIAL_SECONDS, 1 / rate, 1 / (single * rate)))
-    assert used[other] < 2.5 / TRIAL_SHARE * used[best]
+    work(crew, rates, 2 * FIRST_WAIT_SECONDS + 50 / rate)
+    used = work(crew, rates, 2000 * max(TRIAL_SECONDS, 2 / rate, 2 / (single * rate)))
+    assert used[other] < (0.02 if best == 2 else 0.06) * used[best]
 
 
 def test_it_follows_a_change() -> None:
@@ -41,8 +41,15 @@ def test_it_follows_a_change() -> None:
 
 
 def test_a_little_faster_is_not_enough() -> None:
-    used = work(Crew(1000.0), {1: 1020.0, 2: 1000.0}, 10.0)
+    used = work(Crew(1000.0), {1: 0.98 * GAIN * 1000.0, 2: 1000.0}, 10.0)
     assert used[2] > 0.95 * sum(used.values())
+
+
+def test_a_first_step_that_woke_its_threads_is_forgotten() -> None:
+    crew, rates = Crew(1000.0), {1: 1000.0, 2: 1800.0}
+    crew.saw(crew.turn(2, 0.05, 1), 1, 0.5)
+    used = work(crew, rates, 2.0)
+    assert used[2] > 0.9 * sum(used.values())
 
 
 def test_one_thread_stays_one_and_stretches_have_their_length() -> None:
