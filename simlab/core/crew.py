@@ -67,8 +67,10 @@ class Crew:
             self.worked, self.wait = 0.0, (RARELY if turn.threads == 1 else OFTEN) * seconds
         else:
             self.worked += seconds
-        if steps > 1 or turn.threads not in self.rates:  # a single step may have had to wake a thread
-            self.rates[turn.threads] = max(1.0, steps / max(seconds, 1e-7))
+        rate, before = max(1e-3, steps / max(seconds, 1e-7)), self.rates.get(turn.threads)
+        if steps == 1 and before is not None and rate < before:
+            rate = (rate + before) / 2  # a single step may have had to wake a thread
+        self.rates[turn.threads] = rate
 
 
 @contextlib.contextmanager

@@ -48,6 +48,10 @@ def test_a_little_faster_is_not_enough() -> None:
 def test_a_first_step_that_woke_its_threads_is_forgotten() -> None:
     crew, rates = Crew(1000.0), {1: 1000.0, 2: 1800.0}
     crew.saw(crew.turn(2, 0.05, 1), 1, 0.5)
+    for _ in range(3):  # such a rate asks for stretches of one step
+        turn = crew.turn(2, 0.05, 10**9)
+        crew.saw(turn, turn.steps, turn.steps / rates[turn.threads])
+    assert crew.rates[2] == pytest.approx(1800.0)
     used = work(crew, rates, 2.0)
     assert used[2] > 0.9 * sum(used.values())
 
