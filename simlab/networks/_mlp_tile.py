@@ -38,7 +38,7 @@ Sizes = NDArray[np.int64]
 MOST_ROWS = 1024
 WIDTHS = 5  # where d, m_1, … begin in `sizes`
 LEAST_NEURONS = 128  # of a layer that is divided
-BLOCK_NEURONS = 512  # and more parts than two from here on
+BLOCK_NEURONS = 512  # of a part of a layer that is divided into more than two
 PASS_NEURONS = 4  # whose φ and φ' stay in the first-level cache between two passes
 THREADED_FLOPS = 1 << 20  # a layer of fewer multiplications is not worth waking a thread
 

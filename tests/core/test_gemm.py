@@ -106,15 +106,16 @@ def test_an_empty_product_writes_nothing(m: int, n: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("add", [False, True])
 @pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
-def test_matrices_of_many_rows_columns_and_terms(turned: tuple[bool, bool], dtype: Any) -> None:
+def test_matrices_of_many_rows_columns_and_terms(turned: tuple[bool, bool], add: bool, dtype: Any) -> None:
     """More terms than one visit to C takes, more columns than are copied at a time."""
     rng = np.random.default_rng(0)
     m, k, n = 4 * ROWS + 5, 2 * DEPTH + 37, 700
     A, B, C = (rng.standard_normal(shape).astype(dtype) for shape in [(m, k), (k, n), (m, n + 10)])
-    expected = C[:, 5:-5] + A.astype(np.float64) @ B.astype(np.float64)
+    expected = add * C[:, 5:-5] + A.astype(np.float64) @ B.astype(np.float64)
     left, right = (np.asfortranarray(M) if turn else M for M, turn in zip((A, B), turned, strict=True))
-    multiply(left, right, C[:, 5:-5], True)
+    multiply(left, right, C[:, 5:-5], add)
     np.testing.assert_allclose(C[:, 5:-5], expected, rtol=0, atol=400 * k**0.5 * np.finfo(dtype).eps)
 
 
