@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.checking import check_value, ensure
+from simlab.core.crew import on_threads
 from simlab.networks._checking import (
     DIFFERENCES,
     DIM,
@@ -250,14 +251,10 @@ def _check_single(network: Trainable) -> None:
 def _check_threads(network: Trainable) -> None:
     theta, X = start_weights(network), inputs(MANY_ROWS)
     y = np.random.default_rng(4).standard_normal((MANY_ROWS, network.output_count()))
-    before = numba.get_num_threads()
     gradients = []
-    try:
-        for threads in (1, min(2, before)):
-            numba.set_num_threads(threads)
+    for threads in (1, min(2, numba.get_num_threads())):
+        with on_threads(threads):
             gradients.append(network.gradient(theta, X, y))
-    finally:
-        numba.set_num_threads(before)
     ensure(
         np.array_equal(gradients[0], gradients[1]), f"{network!r}.gradient: its bits depend on the number of threads"
     )

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from simlab.core import checks
 from simlab.core.blas import one_blas_thread
+from simlab.core.crew import on_threads
 
 
 def checked(threads: Any) -> int:
@@ -21,13 +22,8 @@ def checked(threads: Any) -> int:
 @contextlib.contextmanager
 def limited(threads: int) -> Iterator[None]:
     """Within this context BLAS and numba use `threads` threads; afterwards as many as before."""
-    before = numba.get_num_threads()
     # A caller may train in several of its own threads at once. Each call would then restore BLAS to what another call
     # had set; `one_blas_thread` is safe there.
     blas = one_blas_thread() if threads == 1 else threadpool_limits(threads, user_api="blas")
-    with blas:
-        numba.set_num_threads(threads)
-        try:
-            yield
-        finally:
-            numba.set_num_threads(before)
+    with blas, on_threads(threads):
+        yield
