@@ -19,7 +19,7 @@ AHEAD_BYTES = 128
 SET, GO_ON, ADD = range(3)
 
 
-class _Kind:
+class Kind:
     """Types of the numbers and vectors of an array."""
 
     def __init__(self, context: Any, array: Any) -> None:
@@ -27,14 +27,28 @@ class _Kind:
         self.bytes = context.get_abi_sizeof(self.real)
         self.lanes = VECTOR_BYTES // self.bytes
         self.vector = ir.VectorType(self.real, self.lanes)
+        self.zero = ir.Constant(self.vector, [0.0] * self.lanes)
 
 
-def _at(builder: Any, address: Any, *offsets: Any) -> Any:
+def at(builder: Any, address: Any, *offsets: Any) -> Any:
     """The place so many bytes after an address, a number; an offset that is a pair is a product."""
     place = builder.inttoptr(address, BYTES)
     for offset in offsets:
         place = builder.gep(place, [builder.mul(*offset) if isinstance(offset, tuple) else offset])
     return place
+
+
+def fused_sum(builder: Any, kind: Kind) -> Any:
+    """a b + c of vectors, rounded once where the CPU can."""
+    name = f"llvm.fmuladd.v{kind.lanes}f{8 * kind.bytes}"
+    return cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind.vector, [kind.vector] * 3), name)
+
+
+def prefetch(builder: Any, place: Any, near: int) -> None:
+    """Begin to fetch the line of the cache at a place; near: 3 into the first level, 2 into the second."""
+    kind = ir.FunctionType(ir.VoidType(), [BYTES, *[ir.IntType(32)] * 3])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+    builder.call(function, [place, *map(ir.IntType(32), (0, near, 1))])
 
 
 @emits
@@ -50,17 +64,13 @@ def multiply(typing: Any, shape: Any, like: Any, left: Any, right: Any, out: Any
     rows, across = (range(count) for count in divmod(shape.literal_value, 10))
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = _Kind(context, like)
+        kind = Kind(context, like)
         L, L_down, L_across = cgutils.unpack_tuple(builder, args[2])
         (R, R_down), (C, C_down) = (cgutils.unpack_tuple(builder, args[k]) for k in (3, 4))
-        left_at, right_at = _at(builder, L), _at(builder, R)
+        left_at, right_at = at(builder, L), at(builder, R)
         down = [builder.mul(WORD(r), L_down) for r in rows]
-        places = [_at(builder, C, (WORD(r), C_down), WORD(v * VECTOR_BYTES)) for r in rows for v in across]
-        name = f"llvm.fmuladd.v{kind.lanes}f{8 * kind.bytes}"
-        fused = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind.vector, [kind.vector] * 3), name)
-        ahead = ir.FunctionType(ir.VoidType(), [BYTES, *[ir.IntType(32)] * 3])
-        prefetch = cgutils.get_or_insert_function(builder.module, ahead, "llvm.prefetch.p0i8")
-        zero = ir.Constant(kind.vector, [0.0] * kind.lanes)
+        places = [at(builder, C, (WORD(r), C_down), WORD(v * VECTOR_BYTES)) for r in rows for v in across]
+        fused, zero = fused_sum(builder, kind), kind.zero
 
         entry = builder.block
         names = "before", "loop", "done", "adding", "end"
@@ -74,7 +84,7 @@ def multiply(typing: Any, shape: Any, like: Any, left: Any, right: Any, out: Any
         p = phi(builder, WORD, (WORD(0), entry), (WORD(0), before))
         sums = [phi(builder, kind.vector, (zero, entry), (value, before)) for value in found]
         column, row = builder.gep(left_at, [builder.mul(p, L_across)]), builder.gep(right_at, [builder.mul(p, R_down)])
-        builder.call(prefetch, [builder.gep(column, [WORD(AHEAD_BYTES)]), *map(ir.IntType(32), (0, 2, 1))])
+        prefetch(builder, builder.gep(column, [WORD(AHEAD_BYTES)]), near=2)
         of_R = [load(builder, builder.gep(row, [WORD(v * VECTOR_BYTES)]), kind.vector, kind.bytes) for v in across]
         new = []
         for r in rows:
@@ -111,12 +121,12 @@ def copy_rows(typing: Any, like: Any, length: Any, origin: Any, into: Any, count
     """
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = _Kind(context, like)
+        kind = Kind(context, like)
         line = ir.VectorType(kind.real, length.literal_value or kind.lanes)
         (start, apart), (target, target_apart) = (cgutils.unpack_tuple(builder, args[k]) for k in (2, 3))
         with cgutils.for_range(builder, args[4]) as loop:
-            value = load(builder, _at(builder, start, (loop.index, apart)), line, kind.bytes)
-            store(builder, value, _at(builder, target, (loop.index, target_apart)), kind.bytes)
+            value = load(builder, at(builder, start, (loop.index, apart)), line, kind.bytes)
+            store(builder, value, at(builder, target, (loop.index, target_apart)), kind.bytes)
         return context.get_dummy_value()
 
     return types.void(like, length, origin, into, count), code
@@ -130,17 +140,17 @@ def turn(typing: Any, like: Any, origin: Any, into: Any, count: Any) -> Any:
     """
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = _Kind(context, like)
+        kind = Kind(context, like)
         (start, apart), (target, target_apart) = (cgutils.unpack_tuple(builder, args[k]) for k in (1, 2))
         with cgutils.for_range(builder, args[3]) as loop:
             step = loop.index, WORD(VECTOR_BYTES)
             rows = [
-                load(builder, _at(builder, start, (WORD(r), apart), step), kind.vector, kind.bytes)
+                load(builder, at(builder, start, (WORD(r), apart), step), kind.vector, kind.bytes)
                 for r in range(kind.lanes)
             ]
             first = builder.mul(loop.index, WORD(kind.lanes))
             for r, value in enumerate(_transposed(builder, rows)):
-                place = _at(builder, target, (builder.add(first, WORD(r)), target_apart))
+                place = at(builder, target, (builder.add(first, WORD(r)), target_apart))
                 store(builder, value, place, kind.bytes)
         return context.get_dummy_value()
 

@@ -26,10 +26,12 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from simlab.core.blocks import ADD, GO_ON, SET, VECTOR_BYTES, WIDE, copy_rows, multiply, turn
-from simlab.core.jit import jit
+from simlab.core.jit import jit, per_real
+from simlab.core.outlined import caller
 
 Reals = NDArray[Any]
 
@@ -42,7 +44,7 @@ PANEL_FLOATS = 1 << 15  # of B copied at a time
 
 
 @jit
-def _address(M: Reals) -> int:
+def place_of(M: Reals) -> int:
     """Of a matrix that the caller was given, not made: numba frees what is not named any more."""
     return int(np.int64(M.ctypes.data))  # signed: with the sizes it would otherwise be a float
 
@@ -64,26 +66,30 @@ def _width(vectors: int) -> int:
 
 
 @jit
+def copy_panel(B: Reals, panel: Reals) -> None:
+    """Copy B, (k, n), to the left of `panel`, (k, whole vectors), whose rows are contiguous, and zeros to the rest."""
+    (k, n), each, size = B.shape, VECTOR_BYTES // B.itemsize, B.itemsize
+    for c in range(0, panel.shape[1], each):
+        origin, into = place_of(B) + c * B.strides[1], (place_of(panel) + c * size, panel.strides[0])
+        done = 0
+        if c + each > n:
+            pass
+        elif B.strides[1] == size:
+            copy_rows(B, 0, (origin, B.strides[0]), into, k)
+            done = k
+        elif B.strides[0] == size:
+            turn(B, (origin, B.strides[1]), into, k // each)
+            done = k // each * each
+        _fill(B[done:, c : c + each], panel[done:, c : c + each])
+
+
+@jit
 def _panels(B: Reals, panels: Reals) -> None:
     """Copy B, (k, n), into panels of k rows, one after another, each a whole number of vectors wide."""
-    (k, n), each, size = B.shape, VECTOR_BYTES // B.itemsize, B.itemsize
-    begin = 0
+    (k, n), each, begin = B.shape, VECTOR_BYTES // B.itemsize, 0
     while begin < n:
         width = _width(-(-(n - begin) // each)) * each
-        panel = panels[begin * k : (begin + width) * k].reshape(k, width)
-        for c in range(0, width, each):
-            origin = _address(B) + (begin + c) * B.strides[1]
-            into = _address(panels) + (begin * k + c) * size, width * size
-            done = 0
-            if begin + c + each > n:
-                pass
-            elif B.strides[1] == size:
-                copy_rows(B, 0, (origin, B.strides[0]), into, k)
-                done = k
-            elif B.strides[0] == size:
-                turn(B, (origin, B.strides[1]), into, k // each)
-                done = k // each * each
-            _fill(B[done:, begin + c : begin + c + each], panel[done:, c : c + each])
+        copy_panel(B[:, begin : begin + width], panels[begin * k : (begin + width) * k].reshape(k, width))
         begin += width
 
 
@@ -93,8 +99,8 @@ def _strips(A: Reals, strips: Reals) -> None:
     m, k = A.shape
     for row in range(0, m, ROWS):
         if row + ROWS <= m and A.strides[0] == A.itemsize:
-            origin = _address(A) + row * A.strides[0], A.strides[1]
-            copy_rows(A, ROWS, origin, (_address(strips) + row * k * A.itemsize, ROWS * A.itemsize), k)
+            origin = place_of(A) + row * A.strides[0], A.strides[1]
+            copy_rows(A, ROWS, origin, (place_of(strips) + row * k * A.itemsize, ROWS * A.itemsize), k)
         else:
             _fill(A[row : row + ROWS].T, strips[row * k : (row + ROWS) * k].reshape(k, ROWS))
 
@@ -124,7 +130,7 @@ def _edge(shape: int, L: Any, R: Any, C: Reals, terms: int, mode: int, block: Re
     """
     if mode != SET:
         _fill(C, block)
-    _block(shape, C, L, R, (_address(block), block.strides[0]), terms, mode)
+    _block(shape, C, L, R, (place_of(block), block.strides[0]), terms, mode)
     for r in range(C.shape[0]):
         for c in range(C.shape[1]):
             C[r, c] = block[r, c]
@@ -141,7 +147,7 @@ def _all_rows(A: Reals, B: Any, C: Reals, mode: int, strips: Reals, space: Reals
     """
     (m, k), n, size = A.shape, C.shape[1], C.itemsize
     each, (down, across) = VECTOR_BYTES // size, A.strides
-    A_at, C_at, strips_at = _address(A), _address(C), _address(strips)
+    A_at, C_at, strips_at = place_of(A), place_of(C), place_of(strips)
     row = 0
     while row < m:
         height = ROWS if m - row >= ROWS else LAST_ROWS
@@ -174,33 +180,43 @@ def product_space(rows: int, parts: int) -> int:
 
 
 @jit
-def share(rows: int, space: Reals, part: int, parts: int) -> tuple[int, int, Reals]:
-    """(first row, one past the last, space) of one part of a product: whole blocks, but for the last part."""
+def share(rows: int, space: Reals, part: int, parts: int, step: int = ROWS) -> tuple[int, int, Reals]:
+    """(first row, one past the last, space) of one part of a product: multiples of `step`, but for the last part."""
     first, last = part * rows // parts, (part + 1) * rows // parts
     own = space[part * space.size // parts : (part + 1) * space.size // parts]
-    return min(rows, -(-first // ROWS) * ROWS), min(rows, -(-last // ROWS) * ROWS), own
+    return min(rows, -(-first // step) * step), min(rows, -(-last // step) * step), own
+
+
+def PRODUCT(real: Any) -> Any:
+    """The types of a product. Slices have one type of array, however the matrix lies in memory."""
+    matrix = types.Array(real, 2, "A")
+    return types.int64(matrix, matrix, matrix, types.boolean, real[::1])
+
+
+call_product = caller(PRODUCT)
 
 
 @jit
-def blocked_product(A: Reals, B: Reals, C: Reals, add: bool, space: Reals) -> None:
+def blocked_product(address: int, A: Reals, B: Reals, C: Reals, add: bool, space: Reals) -> None:
     """C ← A B, added to C where `add`.
 
+    address: of `compiled_product`.
     A: (m, k), best with contiguous rows or columns: a slice or a transpose of a matrix.
     B: (k, n), likewise.
     C: (m, n), rows contiguous; may be some columns of a wider matrix.
     space: at least `product_space(m, 1)` reals, with anything in them.
     """
-    (k, n), m = B.shape, A.shape[0]
+    call_product(address, (A[:, :], B[:, :], C[:, :], add, space))
+
+
+@per_real(PRODUCT)
+def compiled_product(A: Reals, B: Reals, C: Reals, add: bool, space: Reals) -> int:
+    """`blocked_product`, as it is called by its address."""
+    (k, n), m, size = B.shape, A.shape[0], C.itemsize
     if k == 0 and not add:
         C[:, :] = 0
-    if m > 0 and n > 0 and k > 0:
-        # Slices that numba takes for one type of array, however the matrix lies in memory: it compiles once.
-        _product(A[0:m, 0:k], B[0:k, 0:n], C[0:m, 0:n], add, space)
-
-
-@jit
-def _product(A: Reals, B: Reals, C: Reals, add: bool, space: Reals) -> None:
-    (k, n), m, size = B.shape, A.shape[0], C.itemsize
+    if m == 0 or n == 0 or k == 0:
+        return 0
     each = VECTOR_BYTES // size
     batch = n % each == 0 and n <= 2 * VECTORS * each and B.strides[1] == size
     turned = A.strides[1] != size
@@ -216,16 +232,24 @@ def _product(A: Reals, B: Reals, C: Reals, add: bool, space: Reals) -> None:
             _strips(some, strips)
         for begin in range(0, n, most):
             if batch:
-                right = _address(B) + first * B.strides[0], B.strides[0], size
+                right = place_of(B) + first * B.strides[0], B.strides[0], size
             else:
                 _panels(B[first : first + depth, begin : begin + most], panels)
-                right = _address(space) + (edge.size + copied) * size, 0, some.shape[1] * size
+                right = place_of(space) + (edge.size + copied) * size, 0, some.shape[1] * size
             _all_rows(some, right, C[:, begin : begin + most], mode, strips, edge)
+    return 0
 
 
-def plain_product(A: Reals, B: Reals, C: Reals, add: bool, space: Reals) -> None:
+def plain_product(address: int, A: Reals, B: Reals, C: Reals, add: bool, space: Reals) -> None:
     """As `blocked_product`, by NumPy: for where numba's JIT is off, and no intrinsic runs."""
     C[:, :] = C + A @ B if add else A @ B
 
 
+def plain_panel(B: Reals, panel: Reals) -> None:
+    """As `copy_panel`, likewise."""
+    panel[:, : B.shape[1]], panel[:, B.shape[1] :] = B, 0
+
+
 product = plain_product if numba.config.DISABLE_JIT else blocked_product
+if numba.config.DISABLE_JIT:
+    copy_panel = plain_panel

@@ -193,7 +193,7 @@ def descend(
     beta, ahead = net.theta.dtype.type(own.beta), own.ahead[way.begin : way.end]
     point = net
     if own.ahead.size > 0:
-        point = Net(own.ahead, net.sizes, net.numbers, net.phi, net.begin, net.end, net.threads)
+        point = Net(own.ahead, net.sizes, net.numbers, net.phi, net.begin, net.end, net.threads, net.calls)
     for done in range(way.steps):
         if task.batches.mode == FRESH and at == task.rows.X.shape[0]:
             return done, GOING, units, at

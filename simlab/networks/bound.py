@@ -24,6 +24,7 @@ from simlab.activations.activation import Activation
 from simlab.core import checks
 from simlab.core.blas import one_blas_thread
 from simlab.core.errors import BadInput
+from simlab.core.outlined import addresses
 from simlab.losses import tiles
 from simlab.losses.loss import Loss
 from simlab.losses.squared import Squared
@@ -122,11 +123,12 @@ class Bound:
         self.trained = self.loops.trained
         self._numbers = np.ascontiguousarray(self.loops.numbers, dtype=self.dtype)
         self._scratch = np.empty(0, self.dtype)
+        self._calls = addresses(self.loops.compiled.tile.calls, self.dtype)
 
     def net(self, theta: Array) -> Net:
         """The network with these weights, as compiled functions take it."""
-        trained, threads = self.trained, numba.get_num_threads()
-        return Net(theta, self.loops.sizes, self._numbers, self.phi, trained.start, trained.stop, threads)
+        sizes, begin, end = self.loops.sizes, self.trained.start, self.trained.stop
+        return Net(theta, sizes, self._numbers, self.phi, begin, end, numba.get_num_threads(), self._calls)
 
     def scratch(self, n: int) -> Array:
         """Workspace for n rows; allocated once and used again by the next call."""

@@ -92,13 +92,14 @@ def _linearised(inner: Compiled) -> Compiled:
     shared: θ_lin − θ0, then what the network's own tile shares.
     """
     forwards, backwards, pushed, rows, space_size, blocks, shared_size, prepare = inner.tile[:8]
-    sum_count, finish, scale, even, _ = inner.tile[8:]
+    sum_count, finish, scale, even, _, calls = inner.tile[8:]
     name = f"linearised_{inner.name}"
 
     @jit(named=name)
     def start(net: Net) -> Net:
         """The network at θ0."""
-        return Net(net.theta[net.theta.size // 2 :], net.sizes, net.numbers, net.phi, net.begin, net.end, net.threads)
+        theta = net.theta[net.theta.size // 2 :]
+        return Net(theta, net.sizes, net.numbers, net.phi, net.begin, net.end, net.threads, net.calls)
 
     @jit(named=name)
     def all_shared(sizes: Sizes, size: int) -> int:
@@ -160,6 +161,6 @@ def _linearised(inner: Compiled) -> Compiled:
 
     tile = Tile(
         all_forwards, all_backwards, push_along, rows, space_size, blocks, all_shared, prepare_both, count_sums,
-        finish_own, even=even,
+        finish_own, even=even, calls=calls,
     )  # fmt: skip
     return loops_over(tile, name)

@@ -42,6 +42,7 @@ class Net(NamedTuple):
     phi: the numbers of φ.
     begin, end: first trained entry of θ, and one past the last.
     threads: number of threads. The caller asks numba for it: code that asks itself cannot be cached.
+    calls: addresses of functions that the network's tile calls (`simlab.core.outlined`).
     """
 
     theta: Reals
@@ -51,6 +52,7 @@ class Net(NamedTuple):
     begin: int
     end: int
     threads: int
+    calls: NDArray[np.int64] = np.zeros(0, np.int64)
 
 
 class Rows(NamedTuple):
@@ -89,7 +91,7 @@ def tuple_type(kinds: tuple[Any, ...], cls: type) -> Any:
 
 def _types(real: types.Float) -> tuple[Any, ...]:
     """The types of act, loss, net, rows and goal."""
-    net = tuple_type((real[::1], int64[::1], real[::1], float64[::1], int64, int64, int64), Net)
+    net = tuple_type((real[::1], int64[::1], real[::1], float64[::1], int64, int64, int64, int64[::1]), Net)
     rows, goal = tuple_type((real[:, ::1],) * 2, Rows), tuple_type((real, int64, float64[::1], float64, float64), Goal)
     functions = types.FunctionType(activation_signature(real)), types.FunctionType(loss_signature(real))
     return *functions, net, rows, goal

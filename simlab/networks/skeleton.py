@@ -108,6 +108,7 @@ class Tile(NamedTuple):
     scale: ``(numbers)``: what outputs are multiplied with.
     even: tiles of `gradient` are of equal length up to one row; otherwise the last is shorter.
     in_place: `backwards` does not read what it has added to: with `add`, and one tile, `into.out` may be θ itself.
+    calls: compiled functions that these call by address (`simlab.core.outlined`), in the order of `Net.calls`.
     """
 
     forwards: Any
@@ -123,6 +124,7 @@ class Tile(NamedTuple):
     scale: Any = _unscaled
     even: bool = False
     in_place: bool = False
+    calls: tuple[PerReal, ...] = ()
 
 
 class Compiled(NamedTuple):
@@ -147,7 +149,7 @@ def loops_over(tile: Tile, name: str) -> Compiled:
     name: name for numba's cache, of its own for each kind of tile.
     """
     forwards, backwards, pushed, tile_rows, space_size, blocks, shared_size, prepare = tile[:8]
-    sum_count, finish, scale, even, in_place = tile[8:]
+    sum_count, finish, scale, even, in_place, _ = tile[8:]
     # Known when compiled, so that what is not needed is not compiled.
     scaled = scale is not _unscaled  # the loss then takes α·scale in one product
     several = blocks is not one_block

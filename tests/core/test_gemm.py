@@ -20,11 +20,13 @@ from simlab.core.gemm import (
     ROWS,
     VECTORS,
     blocked_product,
+    compiled_product,
     plain_product,
     product,
     product_space,
     share,
 )
+from simlab.core.outlined import addresses
 
 ROOT = Path(__file__).parents[2]
 Array = NDArray[Any]
@@ -35,7 +37,7 @@ MARGINS = st.integers(0, 3)
 def multiply(A: Array, B: Array, C: Array, add: bool) -> None:
     """C ← A B, in a space that holds NaN: whatever a product reads, it has written."""
     space = np.full(product_space(len(A), 1), np.nan, C.dtype)
-    product(A, B, C, add, space)
+    product(addresses([compiled_product], C.dtype)[0], A, B, C, add, space)
 
 
 def placed(shape: tuple[int, int], how: str, margin: int, rng: np.random.Generator, dtype: Any) -> Array:
@@ -148,16 +150,16 @@ def test_a_small_sum_added_to_large_numbers_keeps_its_digits() -> None:
     np.testing.assert_allclose(C - 1, 1.03e-3, rtol=0, atol=4 * 6e-8 + 1e-9)
 
 
-@given(st.integers(1, 2000), st.integers(1, 9))
-def test_parts_of_a_product_are_whole_and_have_their_space(rows: int, parts: int) -> None:
+@given(st.integers(1, 2000), st.integers(1, 9), st.sampled_from([ROWS, 64]))
+def test_parts_of_a_product_are_whole_and_have_their_space(rows: int, parts: int, step: int) -> None:
     space = np.arange(product_space(rows, parts))
     assert space.size >= product_space(rows, 1)
     row, place = 0, 0
     for part in range(parts):
-        first, last, own = share(rows, space, part, parts)
+        first, last, own = share(rows, space, part, parts, step)
         assert first == row
-        assert last == rows or last % ROWS == 0
-        assert own.size >= product_space(last - first, 1) - 2 * ROWS * DEPTH  # what is left over is for rounding up
+        assert last == rows or last % step == 0
+        assert own.size >= product_space(last - first, 1) - 2 * step * DEPTH  # what is left over is for rounding up
         assert own[0] == place
         row, place = last, place + own.size
     assert row == rows
@@ -167,7 +169,7 @@ def test_parts_of_a_product_are_whole_and_have_their_space(rows: int, parts: int
 def test_without_a_compiler_products_are_numpys() -> None:
     code = (
         "import numpy as np\nfrom simlab.core.gemm import plain_product, product\nassert product is plain_product\n"
-        "C = np.ones((2, 4))\nproduct(np.ones((2, 3)), np.ones((3, 4)), C, True, np.empty(0))\n"
+        "C = np.ones((2, 4))\nproduct(0, np.ones((2, 3)), np.ones((3, 4)), C, True, np.empty(0))\n"
         "assert np.array_equal(C, np.full((2, 4), 4.0))\n"
     )
     assert product is blocked_product

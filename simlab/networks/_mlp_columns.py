@@ -1,0 +1,123 @@
+"""A tile of a fully connected net with one column per row of X, for any φ; by `simlab.core.gemm`. See `_mlp_tile`.
+
+Every matrix (·, T) is contiguous, and the bias is one more row. ReLU has passes of its own, which keep φ(Z) alone and
+compute in θ's precision.
+
+- space: f | Ã⁰ | Ã¹, s_1 φ'(Z¹) | … | Ã^{L−1}, s_{L−1} φ'(Z^{L−1}) | Δ or Ż of two layers | what products need.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from simlab.core.gemm import product, product_space, share
+from simlab.core.jit import jit, per_real
+from simlab.networks._mlp_parts import ADD, BACKWARD, DOWN, FORWARD, WIDTHS, Sizes, block_count, output, padded, weights
+from simlab.networks.signature import Net, Reals
+
+PASS_NEURONS = 4  # whose φ and φ' stay in the first-level cache between two passes
+
+
+class Layer(NamedTuple):
+    """What is kept of a layer, m neurons, or of the inputs.
+
+    A: the next layer's input, (m + 1 with a bias, T); without entries for the last layer.
+    D: s φ'(Z), (m, T); of ReLU A, which is positive where φ' = 1.
+    """
+
+    A: Reals
+    D: Reals
+
+
+@jit
+def layer(sizes: Sizes, number: int, T: int, space: Reals) -> Layer:
+    """Layer 0 … L − 1, 0 being the inputs."""
+    at, bias = padded(sizes[-1] * T), sizes[1]
+    for below in range(number):
+        at += T * ((2 if below else 1) * sizes[WIDTHS + below] + bias)
+    m = sizes[WIDTHS + number]
+    A, after = space[at : at + T * (m + bias)].reshape(m + bias, T), at + T * (m + bias)
+    return Layer(A, A[:m] if sizes[4] or number == 0 else space[after : after + T * m].reshape(m, T))
+
+
+@jit
+def room_at(sizes: Sizes, T: int) -> int:
+    """Where the space for products begins; before it, Δ or Ż of two layers."""
+    return padded(padded(sizes[-1] * T) + T * (2 * (sizes[WIDTHS:-1] + sizes[1]).sum() + 2 * sizes[2]))
+
+
+@jit
+def space_size(sizes: Sizes, t: int) -> int:
+    return int(room_at(sizes, t) + product_space(sizes[2], block_count(sizes[2])))
+
+
+@jit
+def half(sizes: Sizes, number: int, T: int, space: Reals) -> Reals:
+    """Space for Δ or Ż of a layer, (m, T); consecutive layers take turns in the two halves of one space."""
+    at, m = room_at(sizes, T) - (1 + number % 2) * sizes[2] * T, sizes[WIDTHS + number]
+    return space[at : at + m * T].reshape(m, T)
+
+
+@jit
+def room(sizes: Sizes, T: int, space: Reals) -> Reals:
+    """Space for products."""
+    return space[room_at(sizes, T) : space_size(sizes, T)]
+
+
+@per_real(FORWARD)
+def compiled_forward(net: Net, act: Any, X: Reals, space: Reals, number: int, part: int, parts: int) -> int:
+    sizes, numbers, T = net.sizes, net.numbers, X.shape[0]
+    if number == 0:
+        A, d = layer(sizes, 0, T, space).A, X.shape[1]
+        for i in range(T):
+            for j in range(d):
+                A[j, i] = numbers[1] * X[i, j]
+        A[d:] = numbers[0]
+        return 0
+    W, below, all_room = weights(net.theta, sizes, number), layer(sizes, number - 1, T, space).A, room(sizes, T, space)
+    if number == sizes[3]:
+        product(net.calls[0], W, below, output(sizes, T, space), False, all_room)
+        return 0
+    here, m, factor = layer(sizes, number, T, space), W.shape[0], numbers[1 + number]
+    first, last, own = share(m, all_room, part, parts)
+    product(net.calls[0], W[first:last], below, here.D[first:last], False, own)
+    if last == m:
+        here.A[m:] = numbers[0]
+    if sizes[4]:
+        H, zero = here.A[first:last].reshape(-1), factor * 0
+        for i in range(H.size):
+            H[i] = factor * H[i] if H[i] > zero else zero
+        return 0
+    for j in range(first, last, PASS_NEURONS):
+        e = min(last, j + PASS_NEURONS)
+        D, H = here.D[j:e].reshape(-1), here.A[j:e].reshape(-1)
+        act(D, H, net.phi)
+        for i in range(D.size):
+            H[i] *= factor
+            D[i] *= factor
+    return 0
+
+
+@per_real(BACKWARD)
+def compiled_backward(
+    net: Net, R: Reals, out: Reals, space: Reals, number: int, what: int, part: int, parts: int
+) -> int:
+    sizes, T = net.sizes, R.shape[1]
+    Delta = R if number == sizes[3] else half(sizes, number, T, space)
+    below, all_room = layer(sizes, number - 1, T, space), room(sizes, T, space)
+    if what != DOWN:
+        G = weights(out, sizes, number)
+        first, last, own = share(G.shape[0], all_room, part, parts)
+        product(net.calls[0], Delta[first:last], below.A.T, G[first:last], what == ADD, own)
+        return 0
+    W, into, factor = weights(net.theta, sizes, number), half(sizes, number - 1, T, space), net.numbers[number]
+    first, last, own = share(into.shape[0], all_room, part, parts)
+    product(net.calls[0], W[:, first:last].T, Delta, into[first:last], False, own)
+    found, D, zero = into[first:last].reshape(-1), below.D[first:last].reshape(-1), factor * 0
+    if sizes[4]:
+        for i in range(found.size):
+            found[i] = factor * found[i] if D[i] > zero else zero
+    else:
+        for i in range(found.size):
+            found[i] *= D[i]
+    return 0
