@@ -12,6 +12,9 @@ GF/s on one core with AVX2 (EPYC), counted as if nothing were skipped, 1000 rows
                  float64      float32
     512 × 512    62 (40)      130 (89)
     1024 × 1024  60 (39)      112 (73)
+
+With 10 % of A not 0 it is 4 times as fast as `gemm`, with 90 % as fast, and where nothing is 0 it takes 1.1 to 1.25
+times as long.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from numpy.typing import NDArray
 from simlab.core.blocks import VECTOR_BYTES, Kind, at, fused_sum, prefetch
 from simlab.core.gemm import DEPTH, copy_panel, place_of, plain_product
 from simlab.core.jit import jit, per_real
+from simlab.core.lines import padded
 from simlab.core.llvm import WORD, emits, everywhere, load, phi, store
 from simlab.core.outlined import caller
 
@@ -140,6 +144,20 @@ def mark(A: Reals, first: int, last: int, bits: Words) -> None:
             for k in range(rest, last):
                 word |= np.int64(A[i, k] != 0) << (k - rest)
             bits[i, rest // TERMS] = word
+
+
+@jit
+def marked_size(rows: int, columns: int) -> int:
+    """Reals of `marked`."""
+    return int(rows * padded(columns) + padded(2 * rows * words(columns)))
+
+
+@jit
+def marked(space: Reals, rows: int, columns: int) -> tuple[Reals, Words]:
+    """A matrix, its rows padded to whole lines of the cache, and its bits, from the beginning of `space`."""
+    size, count = rows * padded(columns), words(columns)
+    bits = space[size : marked_size(rows, columns)].view(np.int64)[: rows * count]
+    return space[:size].reshape(rows, padded(columns)), bits.reshape(rows, count)
 
 
 @jit

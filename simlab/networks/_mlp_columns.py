@@ -1,18 +1,28 @@
 """A tile of a fully connected net with one column per row of X, for any φ; by `simlab.core.gemm`. See `_mlp_tile`.
 
 Every matrix (·, T) is contiguous, and the bias is one more row. ReLU has passes of its own, which keep φ(Z) alone and
-compute in θ's precision.
-
-- space: f | Ã⁰ | Ã¹, s_1 φ'(Z¹) | … | Ã^{L−1}, s_{L−1} φ'(Z^{L−1}) | Δ or Ż of two layers | what products need.
+compute in θ's precision; of others s φ'(Z) follows Ã.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from simlab.core.gemm import product, product_space, share
+from simlab.core.gemm import product, share
 from simlab.core.jit import jit, per_real
-from simlab.networks._mlp_parts import ADD, BACKWARD, DOWN, FORWARD, WIDTHS, Sizes, block_count, output, padded, weights
+from simlab.networks._mlp_parts import (
+    ADD,
+    BACKWARD,
+    DOWN,
+    FORWARD,
+    WIDTHS,
+    Sizes,
+    half_at,
+    layer_at,
+    output,
+    room,
+    weights,
+)
 from simlab.networks.signature import Net, Reals
 
 PASS_NEURONS = 4  # whose φ and φ' stay in the first-level cache between two passes
@@ -32,36 +42,16 @@ class Layer(NamedTuple):
 @jit
 def layer(sizes: Sizes, number: int, T: int, space: Reals) -> Layer:
     """Layer 0 … L − 1, 0 being the inputs."""
-    at, bias = padded(sizes[-1] * T), sizes[1]
-    for below in range(number):
-        at += T * ((2 if below else 1) * sizes[WIDTHS + below] + bias)
-    m = sizes[WIDTHS + number]
-    A, after = space[at : at + T * (m + bias)].reshape(m + bias, T), at + T * (m + bias)
-    return Layer(A, A[:m] if sizes[4] or number == 0 else space[after : after + T * m].reshape(m, T))
-
-
-@jit
-def room_at(sizes: Sizes, T: int) -> int:
-    """Where the space for products begins; before it, Δ or Ż of two layers."""
-    return padded(padded(sizes[-1] * T) + T * (2 * (sizes[WIDTHS:-1] + sizes[1]).sum() + 2 * sizes[2]))
-
-
-@jit
-def space_size(sizes: Sizes, t: int) -> int:
-    return int(room_at(sizes, t) + product_space(sizes[2], block_count(sizes[2])))
+    at, k, m = layer_at(sizes, number, T, False), sizes[WIDTHS + number] + sizes[1], sizes[WIDTHS + number]
+    A = space[at : at + T * k].reshape(k, T)
+    return Layer(A, A[:m] if sizes[4] else space[at + T * k : at + T * (k + m)].reshape(m, T))
 
 
 @jit
 def half(sizes: Sizes, number: int, T: int, space: Reals) -> Reals:
-    """Space for Δ or Ż of a layer, (m, T); consecutive layers take turns in the two halves of one space."""
-    at, m = room_at(sizes, T) - (1 + number % 2) * sizes[2] * T, sizes[WIDTHS + number]
+    """Space for Δ or Ż of a layer, (m, T)"""
+    at, m = half_at(sizes, number, T, False), sizes[WIDTHS + number]
     return space[at : at + m * T].reshape(m, T)
-
-
-@jit
-def room(sizes: Sizes, T: int, space: Reals) -> Reals:
-    """Space for products."""
-    return space[room_at(sizes, T) : space_size(sizes, T)]
 
 
 @per_real(FORWARD)
@@ -74,7 +64,11 @@ def compiled_forward(net: Net, act: Any, X: Reals, space: Reals, number: int, pa
                 A[j, i] = numbers[1] * X[i, j]
         A[d:] = numbers[0]
         return 0
-    W, below, all_room = weights(net.theta, sizes, number), layer(sizes, number - 1, T, space).A, room(sizes, T, space)
+    W, below, all_room = (
+        weights(net.theta, sizes, number),
+        layer(sizes, number - 1, T, space).A,
+        room(sizes, T, False, space),
+    )
     if number == sizes[3]:
         product(net.calls[0], W, below, output(sizes, T, space), False, all_room)
         return 0
@@ -104,7 +98,7 @@ def compiled_backward(
 ) -> int:
     sizes, T = net.sizes, R.shape[1]
     Delta = R if number == sizes[3] else half(sizes, number, T, space)
-    below, all_room = layer(sizes, number - 1, T, space), room(sizes, T, space)
+    below, all_room = layer(sizes, number - 1, T, space), room(sizes, T, False, space)
     if what != DOWN:
         G = weights(out, sizes, number)
         first, last, own = share(G.shape[0], all_room, part, parts)

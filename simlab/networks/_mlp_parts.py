@@ -3,7 +3,12 @@
 Threads divide the *neurons* of a layer among themselves, not the rows: every weight is then read, and its gradient
 written, by one thread alone, also in a batch of few rows, and nothing is added up between threads.
 
-A layout has two functions, which are called by address (`simlab.core.outlined`), for one part of a layer's neurons:
+A layout has its matrices by rows (`by_rows`), one row per row of X, or by columns; in the order
+
+    f | Ã⁰ | … | Ã^{L−1}, each with what else is kept of the layer | Δ or Ż of two layers | by rows: Δᵀ of one layer |
+    what products need.
+
+It has two functions, which are called by address (`simlab.core.outlined`), for one part of a layer's neurons:
 
 - ``forward(net, act, X, space, number, part, parts)``: the input Ã of layer `number` + 1, or f for the last layer;
   `number` = 0 are the inputs X;
@@ -19,8 +24,11 @@ import numpy as np
 from numba import int64, prange
 from numpy.typing import NDArray
 
+from simlab.core.gemm import product_space
 from simlab.core.jit import jit
+from simlab.core.lines import padded
 from simlab.core.outlined import caller
+from simlab.core.skipping import marked_size
 from simlab.networks.signature import GRADIENT, Net, Reals
 
 Sizes = NDArray[np.int64]
@@ -28,7 +36,6 @@ WIDTHS = 5  # where d, m_1, … begin in `sizes`
 LEAST_NEURONS = 128  # of a layer that is divided
 BLOCK_NEURONS = 512  # of a part of a layer that is divided into more than two
 THREADED_FLOPS = 1 << 20  # a layer of fewer multiplications is not worth waking a thread
-LINE_FLOATS = 16  # reals of one line of the cache, or of two
 DOWN, SET, ADD = range(3)
 
 
@@ -43,12 +50,6 @@ def BACKWARD(real: Any) -> Any:
 
 
 call_forward, call_backward = caller(FORWARD), caller(BACKWARD)
-
-
-@jit
-def padded(count: int) -> int:
-    """So many reals, or as many more as fill a line of the cache."""
-    return int(-(-count // LINE_FLOATS) * LINE_FLOATS)
 
 
 @jit
@@ -69,8 +70,41 @@ def weights(theta: Reals, sizes: Sizes, number: int) -> Reals:
 
 @jit
 def output(sizes: Sizes, T: int, space: Reals) -> Reals:
-    """f : (c, T), which a tile begins with"""
+    """f : (c, T)"""
     return space[: sizes[-1] * T].reshape(sizes[-1], T)
+
+
+@jit
+def layer_at(sizes: Sizes, number: int, T: int, by_rows: bool) -> int:
+    """Where what is kept of layer `number` begins, 0 being the inputs; for L, what follows them all."""
+    at, bias = padded(sizes[-1] * T), sizes[1]
+    for m in sizes[WIDTHS : WIDTHS + number]:
+        at += marked_size(T, m + bias) if by_rows else padded(T * (2 * m + bias))
+    return at
+
+
+@jit
+def half_at(sizes: Sizes, number: int, T: int, by_rows: bool) -> int:
+    """Where the space for Δ or Ż of a layer begins; consecutive layers take turns in the two halves of one space."""
+    return int(layer_at(sizes, sizes[3], T, by_rows) + number % 2 * T * padded(sizes[2]))
+
+
+@jit
+def turned_at(sizes: Sizes, T: int, by_rows: bool) -> int:
+    return int(half_at(sizes, 0, T, by_rows) + 2 * T * padded(sizes[2]))
+
+
+@jit
+def room(sizes: Sizes, T: int, by_rows: bool, space: Reals) -> Reals:
+    """Space for products."""
+    return space[turned_at(sizes, T, by_rows) + marked_size(sizes[2], T) * by_rows : space_size(sizes, T, by_rows)]
+
+
+@jit
+def space_size(sizes: Sizes, T: int, by_rows: bool) -> int:
+    widest, parts = sizes[2], block_count(sizes[2])
+    products = product_space(max(widest, parts * T) if by_rows else widest, parts)
+    return int(turned_at(sizes, T, by_rows) + marked_size(widest, T) * by_rows + products)
 
 
 @jit

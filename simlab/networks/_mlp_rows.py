@@ -5,9 +5,7 @@ About half of Ã^ℓ and of Δ^ℓ is 0, each where the other is. With the equat
     Z^ℓ = Ã^{ℓ−1} W^ℓᵀ,     Δ^{ℓ−1} = s_{ℓ−1} 1{Z^{ℓ−1} > 0} ⊙ (Δ^ℓ W^ℓ),     ∂R/∂W^ℓ = Δ^ℓᵀ Ã^{ℓ−1},
 
 each product skips the zeros of its left factor. Every entry is the same sum as in `_mlp_columns`, to the bit. Rows are
-padded to whole lines of the cache.
-
-- space: f | Ã⁰, its bits | … | Ã^{L−1}, its bits | Δ of two layers | Δᵀ of one, its bits | what products need.
+padded to whole lines of the cache, and bits follow their matrix.
 """
 
 from __future__ import annotations
@@ -17,14 +15,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simlab.core.gemm import copy_panel, product, product_space, share
+from simlab.core.gemm import copy_panel, product, share
 from simlab.core.jit import jit, per_real
-from simlab.core.skipping import TERMS, mark, product_of_marked, words
-from simlab.networks._mlp_parts import ADD, BACKWARD, DOWN, FORWARD, WIDTHS, Sizes, block_count, output, padded, weights
+from simlab.core.lines import padded
+from simlab.core.skipping import TERMS, mark, marked, product_of_marked
+from simlab.networks._mlp_parts import (
+    ADD,
+    BACKWARD,
+    DOWN,
+    FORWARD,
+    WIDTHS,
+    Sizes,
+    half_at,
+    layer_at,
+    output,
+    room,
+    turned_at,
+    weights,
+)
 from simlab.networks.signature import Net, Reals
 
 Words = NDArray[np.int64]
-LEAST_ROWS, LEAST_NEURONS = 128, 64  # of a tile, and of every hidden layer: with fewer, copies cost what zeros save
+LEAST_ROWS, LEAST_NEURONS = 64, 64  # of a tile, and of every hidden layer: with fewer, copies cost what zeros save
 
 
 @jit
@@ -35,61 +47,16 @@ def skips(sizes: Sizes, t: int) -> bool:
 
 
 @jit
-def _marked_size(rows: int, columns: int) -> int:
-    return int(rows * padded(columns) + padded(2 * rows * words(columns)))
-
-
-@jit
-def _marked(space: Reals, rows: int, columns: int) -> tuple[Reals, Words]:
-    """A matrix, rows padded, and its bits, from the beginning of `space`."""
-    size, count = rows * padded(columns), words(columns)
-    bits = space[size : _marked_size(rows, columns)].view(np.int64)[: rows * count]
-    return space[:size].reshape(rows, padded(columns)), bits.reshape(rows, count)
-
-
-@jit
-def _layer_at(sizes: Sizes, number: int, t: int) -> int:
-    """Where the input of layer `number` + 1 begins; for L, what follows them all."""
-    at = padded(sizes[-1] * t)
-    for below in range(number):
-        at += _marked_size(t, sizes[WIDTHS + below] + sizes[1])
-    return at
-
-
-@jit
 def _layer(sizes: Sizes, number: int, T: int, space: Reals) -> tuple[Reals, Words]:
     """(input of layer `number` + 1, its bits)"""
-    return _marked(space[_layer_at(sizes, number, T) :], T, sizes[WIDTHS + number] + sizes[1])
-
-
-@jit
-def _turned_at(sizes: Sizes, t: int) -> int:
-    return int(_layer_at(sizes, sizes[3], t) + 2 * t * padded(sizes[2]))
-
-
-@jit
-def _room_at(sizes: Sizes, t: int) -> int:
-    return _turned_at(sizes, t) + _marked_size(sizes[2], t)
-
-
-@jit
-def space_size(sizes: Sizes, t: int) -> int:
-    widest, parts = sizes[2], block_count(sizes[2])
-    return int(_room_at(sizes, t) + product_space(max(widest, parts * t), parts))
+    return marked(space[layer_at(sizes, number, T, True) :], T, sizes[WIDTHS + number] + sizes[1])
 
 
 @jit
 def _half(sizes: Sizes, number: int, T: int, space: Reals) -> Reals:
-    """Space for Δ of a layer, (T, m); consecutive layers take turns in the two halves of one space."""
-    width = padded(sizes[2])
-    at = _layer_at(sizes, sizes[3], T) + number % 2 * T * width
+    """Space for Δ of a layer, (T, m)"""
+    at, width = half_at(sizes, number, T, True), padded(sizes[2])
     return space[at : at + T * width].reshape(T, width)
-
-
-@jit
-def _room(sizes: Sizes, T: int, space: Reals) -> Reals:
-    """Space for products."""
-    return space[_room_at(sizes, T) : space_size(sizes, T)]
 
 
 @per_real(FORWARD)
@@ -102,14 +69,14 @@ def compiled_forward(net: Net, act: Any, X: Reals, space: Reals, number: int, pa
                 A[i, j] = numbers[1] * X[i, j]
             A[i, d:] = numbers[0]
         return 0
-    W, room = weights(net.theta, sizes, number), _room(sizes, T, space)
+    W, all_room = weights(net.theta, sizes, number), room(sizes, T, True, space)
     (below, below_bits), (m, k) = _layer(sizes, number - 1, T, space), W.shape
     A = below[:, :k]
     if number == sizes[3]:
-        product(net.calls[0], W, A.T, output(sizes, T, space), False, room)
+        product(net.calls[0], W, A.T, output(sizes, T, space), False, all_room)
         return 0
     (H, bits), factor = _layer(sizes, number, T, space), numbers[1 + number]
-    first, last, own = share(m, room, part, parts, TERMS)
+    first, last, own = share(m, all_room, part, parts, TERMS)
     right, into, zero = W[first:last].T, H[:, first:last], factor * 0
     if number == 1:
         product(net.calls[0], A, right, into, False, own)
@@ -130,12 +97,12 @@ def compiled_backward(
     net: Net, R: Reals, out: Reals, space: Reals, number: int, what: int, part: int, parts: int
 ) -> int:
     sizes, T, depth = net.sizes, R.shape[1], net.sizes[3]
-    W, room = weights(net.theta, sizes, number), _room(sizes, T, space)
+    W, all_room = weights(net.theta, sizes, number), room(sizes, T, True, space)
     below, (m, k) = _layer(sizes, number - 1, T, space)[0], W.shape
     Delta = R if number == depth else _half(sizes, number, T, space)
     if what == DOWN:
         into, factor = _half(sizes, number - 1, T, space), net.numbers[number]
-        first, last, own = share(sizes[WIDTHS + number - 1], room, part, parts, TERMS)
+        first, last, own = share(sizes[WIDTHS + number - 1], all_room, part, parts, TERMS)
         right, some, zero = W[:, first:last], into[:, first:last], factor * 0
         if number == depth:
             product(net.calls[0], Delta.T, right, some, False, own)
@@ -147,12 +114,12 @@ def compiled_backward(
             for j in range(row.size):
                 row[j] = factor * row[j] if H[j] > zero else zero
         return 0
-    first, last, own = share(m, room, part, parts)
+    first, last, own = share(m, all_room, part, parts)
     A, G, add = below[:, :k], weights(out, sizes, number)[first:last], what == ADD
     if number == depth:
         product(net.calls[0], Delta[first:last], A, G, add, own)
         return 0
-    all_turned, all_bits = _marked(space[_turned_at(sizes, T) :], m, T)
+    all_turned, all_bits = marked(space[turned_at(sizes, T, True) :], m, T)
     turned, bits = all_turned[first:last], all_bits[first:last]
     copy_panel(Delta[:, first:last].T, turned)
     mark(turned, 0, T, bits)

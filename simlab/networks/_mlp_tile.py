@@ -13,7 +13,7 @@ product is one sum. Packed arguments:
   …, m_{L−1}, c);
 - numbers: (b, s_0, …, s_{L−1});
 - calls: `CALLS`;
-- space: that of the layout, from the first line of the cache on: otherwise vectors lie across two lines.
+- space: `_mlp_parts`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from typing import Any
 from simlab.core import gemm, skipping
 from simlab.core.gemm import product
 from simlab.core.jit import jit
-from simlab.networks import _mlp_columns, _mlp_rows
-from simlab.networks._mlp_parts import ADD, DOWN, LINE_FLOATS, SET, Sizes, backward, forward, output, weights
+from simlab.core.lines import LINE_FLOATS, aligned
+from simlab.networks import _mlp_columns, _mlp_parts, _mlp_rows
+from simlab.networks._mlp_parts import ADD, DOWN, SET, Sizes, backward, forward, output, room, weights
 from simlab.networks.signature import Net, Reals
 from simlab.networks.skeleton import Into, Tile, loops_over, stored_rows
 
@@ -41,13 +42,8 @@ CALLS = (
 
 @jit
 def space_size(sizes: Sizes, t: int) -> int:
-    most = max(_mlp_columns.space_size(sizes, t), _mlp_rows.space_size(sizes, t) if _mlp_rows.skips(sizes, t) else 0)
-    return int(most + LINE_FLOATS)
-
-
-@jit
-def _aligned(space: Reals) -> Reals:
-    return space[-space.ctypes.data % (4 * LINE_FLOATS) // space.itemsize :]
+    by_rows = _mlp_parts.space_size(sizes, t, True) if _mlp_rows.skips(sizes, t) else 0
+    return int(max(_mlp_parts.space_size(sizes, t, False), by_rows) + LINE_FLOATS)
 
 
 @jit
@@ -60,12 +56,12 @@ def _forwards(call: int, act: Any, net: Net, X: Reals, space: Reals) -> Reals:
 
 @jit
 def forwards(act: Any, net: Net, known: int, X: Reals, space: Reals) -> Reals:
-    return _forwards(net.calls[4 if _mlp_rows.skips(net.sizes, X.shape[0]) else 2], act, net, X, _aligned(space))
+    return _forwards(net.calls[4 if _mlp_rows.skips(net.sizes, X.shape[0]) else 2], act, net, X, aligned(space))
 
 
 @jit
 def backwards(net: Net, known: int, X: Reals, R: Reals, into: Into, add: bool, space: Reals) -> None:
-    call, tile = net.calls[5 if _mlp_rows.skips(net.sizes, X.shape[0]) else 3], _aligned(space)
+    call, tile = net.calls[5 if _mlp_rows.skips(net.sizes, X.shape[0]) else 3], aligned(space)
     for number in range(net.sizes[3], 0, -1):
         if number > 1:  # before the gradient, which may be added to W itself
             backward(call, net, R, into.out, tile, number, DOWN)
@@ -76,16 +72,16 @@ def backwards(net: Net, known: int, X: Reals, R: Reals, into: Into, add: bool, s
 def pushed(act: Any, net: Net, known: int, v: Reals, X: Reals, space: Reals) -> Reals:
     if v.size == 0:
         return forwards(act, net, known, X, space)
-    sizes, T, tile = net.sizes, X.shape[0], _aligned(space)
+    sizes, T, tile = net.sizes, X.shape[0], aligned(space)
     f = _forwards(net.calls[2], act, net, X, tile)
-    bias, depth, room = sizes[1], sizes[3], _mlp_columns.room(sizes, T, tile)
+    bias, depth, own = sizes[1], sizes[3], room(sizes, T, False, tile)
     for number in range(1, depth + 1):
         W, below = weights(net.theta, sizes, number), _mlp_columns.layer(sizes, number - 1, T, tile)
         Z = f if number == depth else _mlp_columns.half(sizes, number, T, tile)
-        product(net.calls[0], weights(v, sizes, number), below.A, Z, False, room)
+        product(net.calls[0], weights(v, sizes, number), below.A, Z, False, own)
         if number > 1:
             tangent = _mlp_columns.half(sizes, number - 1, T, tile)
-            product(net.calls[0], W[:, : W.shape[1] - bias], tangent, Z, True, room)
+            product(net.calls[0], W[:, : W.shape[1] - bias], tangent, Z, True, own)
         if number < depth:
             D, factor, zero = _mlp_columns.layer(sizes, number, T, tile).D, net.numbers[1 + number], net.numbers[0] * 0
             for j in range(Z.shape[0]):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.jit import jit
+from simlab.core.lines import LINE_FLOATS, aligned
 from simlab.core.thin import product, whole
 from simlab.networks._resnet_tile import rows_within, weights
 from simlab.networks.signature import Net, Reals
@@ -25,7 +26,6 @@ from simlab.networks.skeleton import Into, Tile, loops_over
 
 Sizes = NDArray[np.int64]
 CHUNK_NEURONS = 128  # 64 and 32 take 3 and 10 % longer
-LINE_BYTES = 64  # of the cache
 
 
 class Matrices(NamedTuple):
@@ -64,7 +64,7 @@ def space_size(sizes: Sizes, t: int) -> int:
     """Reals of `_matrices`, and one cache line, so that it can begin at one."""
     m, d, k = sizes[:3]
     of_columns = 2 * m + CHUNK_NEURONS + d + 3 * k
-    return int(of_columns * whole(t) + (CHUNK_NEURONS + t) * (whole(d + 1) + whole(k + 1)) + LINE_BYTES)
+    return int(of_columns * whole(t) + (CHUNK_NEURONS + t) * (whole(d + 1) + whole(k + 1)) + LINE_FLOATS)
 
 
 @jit
@@ -79,7 +79,7 @@ def _matrices(space: Reals, t: int, sizes: Sizes) -> Matrices:
     """The first matrix begins at a line of the cache: otherwise every second vector would lie across two lines."""
     m, d, k = sizes[:3]
     T, T1, T2 = whole(t), whole(d + 1), whole(k + 1)
-    rest = space[-space.ctypes.data % LINE_BYTES // space.itemsize :]
+    rest = aligned(space)
     D1, rest = _cut(rest, m, T)
     D2, rest = _cut(rest, m, T)
     H, rest = _cut(rest, CHUNK_NEURONS, T)

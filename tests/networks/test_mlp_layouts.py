@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from simlab import networks
-from simlab.networks import _mlp_columns, _mlp_rows, _mlp_tile
-from simlab.networks._mlp_parts import ADD, DOWN, SET, backward
+from simlab.core.lines import LINE_FLOATS, aligned
+from simlab.networks import _mlp_rows, _mlp_tile
+from simlab.networks._mlp_parts import ADD, DOWN, SET, backward, space_size
 from simlab.networks.bound import Bound
 
 
@@ -33,9 +34,13 @@ def test_tiles_that_skip_zeros_have_the_same_bits(fields: dict[str, Any], rows: 
     assert _mlp_rows.skips(sizes, rows)
     assert not _mlp_rows.skips(sizes, 20)
     found = []
-    for layout, call in ((_mlp_columns, 2), (_mlp_rows, 4)):
-        at, out, space = bound.net(theta), start.copy(), np.full(layout.space_size(sizes, rows) + 64, np.nan, dtype)
-        tile = space[-space.ctypes.data % 64 // space.itemsize :]
+    for by_rows, call in ((False, 2), (True, 4)):
+        at, out, space = (
+            bound.net(theta),
+            start.copy(),
+            np.full(space_size(sizes, rows, by_rows) + LINE_FLOATS, np.nan, dtype),
+        )
+        tile = aligned(space)
         f = _mlp_tile._forwards(at.calls[call], bound.act, at, X, tile).copy()
         for number in range(net.depth, 0, -1):
             if number > 1:
