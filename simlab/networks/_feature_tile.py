@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simlab.core.jit import jit
+from simlab.networks._two_layer_tile import add_product
 from simlab.networks.signature import Net, Reals
 from simlab.networks.skeleton import Into, Tile, loops_over, row_blocks, stored_rows
 
@@ -111,19 +112,13 @@ def backwards(net: Net, known: int, X: Reals, F: Reals, into: Into, add: bool, s
             out[N] += numbers[0] * R[i]
         R[i] *= numbers[2]
     if second:
-        P = spare[:N]
-        np.dot(H, R.reshape(T, 1), P.reshape(N, 1))
-        for j in range(N):
-            out[j] = out[j] + P[j] if add else P[j]
+        add_product(H, R.reshape(T, 1), out[:N].reshape(N, 1), add, spare[:N].reshape(N, 1))
     if first:
         for j in range(N):
             for i in range(T):
                 D[j, i] *= R[i]
-        G = out[second * (N + bias) : second * (N + bias) + N * k]
-        P = spare[: N * k]
-        np.dot(D, A.T, P.reshape(N, k))
-        for j in range(N * k):
-            G[j] = G[j] + P[j] if add else P[j]
+        begin = second * (N + bias)
+        add_product(D, A.T, out[begin : begin + N * k].reshape(N, k), add, spare[: N * k].reshape(N, k))
 
 
 LOOPS = loops_over(Tile(forwards, backwards, pushed, stored_rows, space_size, blocks=row_blocks), "features")

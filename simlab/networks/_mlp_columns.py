@@ -64,11 +64,8 @@ def compiled_forward(net: Net, act: Any, X: Reals, space: Reals, number: int, pa
                 A[j, i] = numbers[1] * X[i, j]
         A[d:] = numbers[0]
         return 0
-    W, below, all_room = (
-        weights(net.theta, sizes, number),
-        layer(sizes, number - 1, T, space).A,
-        room(sizes, T, False, space),
-    )
+    W, all_room = weights(net.theta, sizes, number), room(sizes, T, False, space)
+    below = layer(sizes, number - 1, T, space).A
     if number == sizes[3]:
         product(net.calls[0], W, below, output(sizes, T, space), False, all_room)
         return 0

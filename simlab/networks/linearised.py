@@ -22,9 +22,10 @@ from simlab.core.errors import BadInput
 from simlab.core.jit import jit
 from simlab.networks.bound import Loops, weights
 from simlab.networks.limit import Limit
+from simlab.networks.mlp import BIASED
 from simlab.networks.network import Trainable
 from simlab.networks.signature import Net, Reals
-from simlab.networks.skeleton import Compiled, Into, Tile, loops_over
+from simlab.networks.skeleton import Compiled, Into, loops_over, unscaled
 
 Floats = NDArray[np.float64]
 Sizes = NDArray[np.int64]
@@ -35,17 +36,7 @@ class Linearised(Trainable):
 
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"network": {"kind": "two_layer", "width": 5}},
-        {
-            "network": {
-                "kind": "mlp",
-                "width": 5,
-                "depth": 3,
-                "activation": "tanh",
-                "weight_std": 1.5,
-                "bias_std": 0.5,
-                "outputs": 2,
-            }
-        },
+        {"network": {"kind": "mlp", "width": 5, "depth": 3, "activation": "tanh", "outputs": 2, **BIASED}},
     )
 
     network: Trainable = Field(description="the network, any that is trained")
@@ -91,9 +82,9 @@ def _linearised(inner: Compiled) -> Compiled:
 
     shared: θ_lin − θ0, then what the network's own tile shares.
     """
-    forwards, backwards, pushed, rows, space_size, blocks, shared_size, prepare = inner.tile[:8]
-    sum_count, finish, scale, even, _, calls = inner.tile[8:]
-    name = f"linearised_{inner.name}"
+    tile, name = inner.tile, f"linearised_{inner.name}"
+    forwards, backwards, pushed, prepare, finish = tile.forwards, tile.backwards, tile.pushed, tile.prepare, tile.finish
+    shared_size, sum_count, scale = tile.shared_size, tile.sum_count, tile.scale
 
     @jit(named=name)
     def start(net: Net) -> Net:
@@ -159,8 +150,8 @@ def _linearised(inner: Compiled) -> Compiled:
                 F[c, i] *= factor
         return F
 
-    tile = Tile(
-        all_forwards, all_backwards, push_along, rows, space_size, blocks, all_shared, prepare_both, count_sums,
-        finish_own, even=even, calls=calls,
+    own = tile._replace(
+        forwards=all_forwards, backwards=all_backwards, pushed=push_along, shared_size=all_shared,
+        prepare=prepare_both, sum_count=count_sums, finish=finish_own, scale=unscaled, in_place=False,
     )  # fmt: skip
-    return loops_over(tile, name)
+    return loops_over(own, name)

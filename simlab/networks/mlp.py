@@ -50,6 +50,10 @@ from simlab.networks.skeleton import fitting_rows
 Floats = NDArray[np.float64]
 
 
+BIASED = {"weight_std": 1.5, "bias_std": 0.5}
+"""Fields of examples with biases."""
+
+
 class MLP(Wide, Trainable):
     """L weight layers, h^ℓ = W^ℓ ã^{ℓ−1}."""
 
@@ -59,17 +63,10 @@ class MLP(Wide, Trainable):
     lack: ClassVar[str] = "no net of dense layers"
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"width": 7, "depth": 3},
-        {"width": 7, "depth": 2, "activation": "erf", "weight_std": 1.5, "bias_std": 0.5, "outputs": 3},
+        {"width": 7, "depth": 2, "activation": "erf", "outputs": 3, **BIASED},
         {"width": 7, "depth": 4, "bottleneck": 2, "weight_std": 1.4142135623730951},
         {"width": 7, "depth": 1},
-        {
-            "width": 7,
-            "depth": 3,
-            "activation": "tanh",
-            "weight_std": 1.5,
-            "bias_std": 0.5,
-            "parametrisation": "standard",
-        },
+        {"width": 7, "depth": 3, "activation": "tanh", "parametrisation": "standard", **BIASED},
         {"width": 7, "depth": 3, "activation": "gelu", "outputs": 2, "parametrisation": "mean_field"},
     )
 

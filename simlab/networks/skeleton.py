@@ -85,7 +85,8 @@ def _nothing_left(net: Net, known: Any, sums: Any, out: Reals) -> None:
 
 
 @jit
-def _unscaled(numbers: Reals) -> int:
+def unscaled(numbers: Reals) -> int:
+    """`Tile.scale` of a network whose outputs are f themselves."""
     return 1
 
 
@@ -121,7 +122,7 @@ class Tile(NamedTuple):
     prepare: Any = _nothing_prepared
     sum_count: Any = _no_sums
     finish: Any = _nothing_left
-    scale: Any = _unscaled
+    scale: Any = unscaled
     even: bool = False
     in_place: bool = False
     calls: tuple[PerReal, ...] = ()
@@ -151,7 +152,7 @@ def loops_over(tile: Tile, name: str) -> Compiled:
     forwards, backwards, pushed, tile_rows, space_size, blocks, shared_size, prepare = tile[:8]
     sum_count, finish, scale, even, in_place, _ = tile[8:]
     # Known when compiled, so that what is not needed is not compiled.
-    scaled = scale is not _unscaled  # the loss then takes α·scale in one product
+    scaled = scale is not unscaled  # the loss then takes α·scale in one product
     several = blocks is not one_block
 
     @jit(named=name)
