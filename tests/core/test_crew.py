@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numba
+import numpy as np
 import pytest
 
-from simlab.core.crew import FIRST_WAIT_SECONDS, GAIN, TRIAL_SECONDS, Crew, on_threads
+from simlab.core.crew import FIRST_WAIT_SECONDS, GAIN, LONG_SECONDS, TRIAL_SECONDS, Crew, on_threads
 
 
 def work(crew: Crew, rates: dict[int, float], seconds: float, most: int = 2) -> dict[int, float]:
@@ -20,15 +21,25 @@ def work(crew: Crew, rates: dict[int, float], seconds: float, most: int = 2) -> 
     return used
 
 
-@pytest.mark.parametrize("rate", [1e5, 1e3, 20.0, 0.5])
+@pytest.mark.parametrize("rate", [1e5, 1e3, 2.2 / LONG_SECONDS])
 @pytest.mark.parametrize("single", [0.5, 4.0])
 def test_the_faster_is_used_and_trials_cost_little(rate: float, single: float) -> None:
-    """From steps of 10 µs to steps of 2 s; one thread is half as fast, or four times as fast."""
+    """From steps of 10 µs to steps that are nearly long; one thread is half as fast, or four times as fast."""
     crew, rates = Crew(1000.0), {2: rate, 1: single * rate}
     best, other = (2, 1) if single < 1 else (1, 2)
     work(crew, rates, 2 * FIRST_WAIT_SECONDS + 50 / rate)
     used = work(crew, rates, 2000 * max(TRIAL_SECONDS, 2 / rate, 2 / (single * rate)))
     assert used[other] < (0.02 if best == 2 else 0.06) * used[best]
+
+
+@pytest.mark.parametrize("rate", [0.9 / LONG_SECONDS, 20.0, 0.5])
+def test_long_steps_are_made_on_all_threads(rate: float) -> None:
+    """But for trials. A machine whose speed varies cannot hold them to one thread."""
+    crew, rng, used = Crew(1000.0), np.random.default_rng(0), {1: 0.0, 2: 0.0}
+    for _ in range(300):
+        some = work(crew, {1: rate, 2: 1.7 * rate * rng.uniform(0.3, 1.0)}, 3 / rate)
+        used = {threads: used[threads] + some[threads] for threads in used}
+    assert 0 < used[1] < 0.03 * used[2]
 
 
 def test_it_follows_a_change() -> None:
