@@ -29,9 +29,9 @@ PASS_NEURONS = 4  # whose φ and φ' stay in the first-level cache between two p
 
 
 class Layer(NamedTuple):
-    """What is kept of a layer, m neurons, or of the inputs.
+    """What is kept of a layer below the last, m neurons, or of the inputs.
 
-    A: the next layer's input, (m + 1 with a bias, T); without entries for the last layer.
+    A: the next layer's input, (m + 1 with a bias, T).
     D: s φ'(Z), (m, T); of ReLU A, which is positive where φ' = 1.
     """
 
@@ -65,12 +65,12 @@ def compiled_forward(net: Net, act: Any, X: Reals, space: Reals, number: int, pa
         A[d:] = numbers[0]
         return 0
     W, all_room = weights(net.theta, sizes, number), room(sizes, T, False, space)
-    below = layer(sizes, number - 1, T, space).A
-    if number == sizes[3]:
-        product(net.calls[0], W, below, output(sizes, T, space), False, all_room)
-        return 0
-    here, m, factor = layer(sizes, number, T, space), W.shape[0], numbers[1 + number]
+    below, m = layer(sizes, number - 1, T, space).A, W.shape[0]
     first, last, own = share(m, all_room, part, parts)
+    if number == sizes[3]:
+        product(net.calls[0], W[first:last], below, output(sizes, T, space)[first:last], False, own)
+        return 0
+    here, factor = layer(sizes, number, T, space), numbers[1 + number]
     product(net.calls[0], W[first:last], below, here.D[first:last], False, own)
     if last == m:
         here.A[m:] = numbers[0]

@@ -72,11 +72,11 @@ def compiled_forward(net: Net, act: Any, X: Reals, space: Reals, number: int, pa
     W, all_room = weights(net.theta, sizes, number), room(sizes, T, True, space)
     (below, below_bits), (m, k) = _layer(sizes, number - 1, T, space), W.shape
     A = below[:, :k]
+    first, last, own = share(m, all_room, part, parts, TERMS)
     if number == sizes[3]:
-        product(net.calls[0], W, A.T, output(sizes, T, space), False, all_room)
+        product(net.calls[0], W[first:last], A.T, output(sizes, T, space)[first:last], False, own)
         return 0
     (H, bits), factor = _layer(sizes, number, T, space), numbers[1 + number]
-    first, last, own = share(m, all_room, part, parts, TERMS)
     right, into, zero = W[first:last].T, H[:, first:last], factor * 0
     if number == 1:
         product(net.calls[0], A, right, into, False, own)

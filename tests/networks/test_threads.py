@@ -38,6 +38,8 @@ def _both(compute: Any) -> list[Any]:
     [
         MLP,
         MLP | {"activation": "tanh"},
+        MLP | {"outputs": 150},
+        MLP | {"outputs": 150, "activation": "tanh"},
         FEATURES,
         {"kind": "linearised", "network": MLP},
         {"kind": "linearised", "network": {"kind": "two_layer", "width": 200}},
