@@ -1,8 +1,8 @@
 """Compiled functions that are called by their address, so that they are compiled once.
 
 Numba copies a compiled function into every function that calls it, and into all that call those, and LLVM optimises
-each copy. For the products of matrices, which are long, that took minutes: the gradient of a fully connected net, 40 s
-with products of one kind and 150 s with two, takes 14 s where they are called by address.
+each copy. The gradient and J v of a fully connected net, in both precisions, took 320 s to compile with two kinds of
+products in them; 172 s with the products called by address, and 46 s with the parts of a layer called so, too.
 
     @per_real(SIGNATURE)
     def double(x, out): …                          # the function, compiled per float type
