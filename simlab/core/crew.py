@@ -7,8 +7,8 @@ Steps that are long on one thread are made on all: these meet seldom, so that at
 machine whose speed varies by a third, steps of 50 ms were held to one thread by chance, for two thirds of the time.
 
 All threads are the rule: one takes over only where it was clearly faster (`GAIN`), as threads that have slept are slow
-at first. A trial of the other number is as many steps as the present one makes in `TRIAL_SECONDS`. Trials
-of one thread take about 1 % of the time, those of all threads, while one is at work, 5 %.
+at first. A trial of the other number is as many steps as the present one makes in `TRIAL_SECONDS`. Trials of one thread
+take about 1 % of the time, those of all threads, while one is at work, 5 %.
 """
 
 from __future__ import annotations

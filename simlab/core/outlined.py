@@ -49,7 +49,6 @@ def caller(signature: Callable[[Any], Any]) -> Any:
 
     signature: numba's float64 or float32, that of the first array among the arguments → signature of the function.
     """
-
     if numba.config.DISABLE_JIT:
         return lambda address, arguments: _plain[address](*arguments)
 

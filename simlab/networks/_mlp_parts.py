@@ -91,6 +91,7 @@ def half_at(sizes: Sizes, number: int, T: int, by_rows: bool) -> int:
 
 @jit
 def turned_at(sizes: Sizes, T: int, by_rows: bool) -> int:
+    """Where the two halves end: by rows the space for Δᵀ begins there, by columns that for products."""
     return int(half_at(sizes, 0, T, by_rows) + 2 * T * padded(sizes[2]))
 
 
@@ -102,6 +103,7 @@ def room(sizes: Sizes, T: int, by_rows: bool, space: Reals) -> Reals:
 
 @jit
 def space_size(sizes: Sizes, T: int, by_rows: bool) -> int:
+    """Reals of the whole tile. By rows the left factor of a product can be all T rows, in each part."""
     widest, parts = sizes[2], block_count(sizes[2])
     products = product_space(max(widest, parts * T) if by_rows else widest, parts)
     return int(turned_at(sizes, T, by_rows) + marked_size(widest, T) * by_rows + products)

@@ -21,6 +21,7 @@ from simlab.networks.bound import Bound
     [
         {"width": 70, "depth": 3, "outputs": 3, "weight_std": 1.4, "bias_std": 0.3},
         {"width": 130, "depth": 2},
+        {"width": 128, "depth": 3, "weight_std": 1.4, "bias_std": 0.3},  # the bias has a word of its own
         {"width": 64, "depth": 5, "bottleneck": 100, "outputs": 2},
     ],
 )
@@ -35,12 +36,8 @@ def test_tiles_that_skip_zeros_have_the_same_bits(fields: dict[str, Any], rows: 
     assert not _mlp_rows.skips(sizes, 20)
     found = []
     for by_rows, call in ((False, 2), (True, 4)):
-        at, out, space = (
-            bound.net(theta),
-            start.copy(),
-            np.full(space_size(sizes, rows, by_rows) + LINE_FLOATS, np.nan, dtype),
-        )
-        tile = aligned(space)
+        at, out = bound.net(theta), start.copy()
+        tile = aligned(np.full(space_size(sizes, rows, by_rows) + LINE_FLOATS, np.nan, dtype))
         f = _mlp_tile._forwards(at.calls[call], bound.act, at, X, tile).copy()
         for number in range(net.depth, 0, -1):
             if number > 1:
